@@ -178,6 +178,7 @@ def _expectations(host: FleetHost, planned: Mapping[str, Any]) -> dict[str, Any]
         },
         "allow_established": host.policy.allow_established,
         "remove": host.policy.remove_leftovers,
+        "ignored_starters": host.variables["ignored_starters"],
         "stop_timeout": host.variables["stop_timeout"],
         "wait_timeout": host.variables["wait_timeout"],
     }

@@ -77,7 +77,7 @@ class ActionModule(HostAction):
         if phase == "compare" and "slb_host" not in planned:
             more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
             return {**planned, **more, "changed": False}
-        slb_host = planned["slb_host"] if phase == "compare" else self._gather_facts(is_again=is_deploying)
+        slb_host = planned["slb_host"] if phase == "compare" else self._gather_facts(host, is_again=is_deploying)
         is_compared = is_deploying or phase == "compare"
         plan = host.plan(slb_host, sent, is_compared=is_compared)
         if is_compared and not sent.get("requests"):
@@ -99,9 +99,10 @@ class ActionModule(HostAction):
             summary = "Tag never without effect: playbooks of slb.fleet run as a whole."
             raise FleetError("invalid_option", summary, "Remove the tag, or the import.")
 
-    def _gather_facts(self, *, is_again: bool) -> dict[str, Any]:
+    def _gather_facts(self, host: FleetHost, *, is_again: bool) -> dict[str, Any]:
         gather = self.on_host_again if is_again else self.on_host
-        answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]})
+        subset = ["engine_container", "record", "ports", "motd"]
+        answer = gather("host_info", {"subset": subset, "ignored_starters": host.variables["ignored_starters"]})
         raise_failure(answer)
         return answer.get("slb_host") or {}
 

@@ -53,6 +53,11 @@ options:
     description: Whether the container may be lost.
     type: bool
     default: false
+  ignored_starters:
+    description: Files that mention a start of the container and are known to be harmless.
+    type: list
+    elements: path
+    default: []
   stop_timeout:
     description: Number of seconds for the container to stop.
     type: int
@@ -102,6 +107,7 @@ ARGUMENTS = {
     "base_url": dict(type="str"),
     "allow_established": dict(type="bool", default=False),
     "remove": dict(type="bool", default=False),
+    "ignored_starters": dict(type="list", elements="path", default=[]),
     "stop_timeout": dict(type="int", default=10),
     "lock_timeout": dict(type="int", default=10),
     "time_limit": dict(type="float"),

@@ -48,6 +48,12 @@ options:
       - Required to stop a container that deletes itself (C(--rm)).
     type: bool
     default: false
+  ignored_starters:
+    description:
+      - Files on the host, by their full paths, that mention a start of the container C(slb) and are known to be harmless.
+    type: list
+    elements: path
+    default: []
   stop_timeout:
     description: Number of seconds (1 or more) for the container to stop, before the runtime kills its processes.
     type: int
@@ -142,6 +148,7 @@ ARGUMENTS = {
     "container_state": dict(type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"]),
     "allow_established": dict(type="bool", default=False),
     "remove": dict(type="bool", default=False),
+    "ignored_starters": dict(type="list", elements="path", default=[]),
     "stop_timeout": dict(type="int", default=10),
     "lock_timeout": dict(type="int", default=10),
     "time_limit": dict(type="float"),

@@ -22,6 +22,12 @@ options:
     elements: str
     choices: [engine_container, record, ports, motd, interfaces]
     default: [engine_container, record, ports, motd, interfaces]
+  ignored_starters:
+    description:
+      - Files on the host, by their full paths, that mention a start of the container C(slb) and are known to be harmless.
+    type: list
+    elements: path
+    default: []
 seealso:
   - module: slb.fleet.engine_container
   - module: slb.fleet.engine_record
@@ -364,12 +370,15 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.gather impo
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
-ARGUMENTS = {"subset": dict(type="list", elements="str", choices=list(SUBSETS), default=list(SUBSETS))}
+ARGUMENTS = {
+    "subset": dict(type="list", elements="str", choices=list(SUBSETS), default=list(SUBSETS)),
+    "ignored_starters": dict(type="list", elements="path", default=[]),
+}
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Gather the facts."""
-    return Result(False, {"slb_host": gather_facts(options["subset"])})
+    return Result(False, {"slb_host": gather_facts(options["subset"], options["ignored_starters"])})
 
 
 def main() -> None:

@@ -26,7 +26,15 @@ _DIGEST = "sha256:"
 _MAX_BYTES = 64 * 1024 * 1024
 _WORK_OPTIONS = (
     *(each.name for each in fields(InstallRequest) if each.name not in ("name", "manage_ip", "user_credential_id")),
-    *("remove_leftovers", "allow_established", "motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
+    *(
+        "remove_leftovers",
+        "allow_established",
+        "ignored_starters",
+        "motd",
+        "motd_max_bytes",
+        "motd_after",
+        "adopt_interfaces",
+    ),
 )
 _INTERFACE_OPTIONS = ("interfaces", "interfaces_state")
 

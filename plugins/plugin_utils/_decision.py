@@ -24,6 +24,8 @@ _NO_LIST = "engine_list_unavailable"
 _PASSING = (_NO_LIST, "management_node_unavailable")
 """Failures of the engine list that may end without a change of the settings."""
 _MAX_NAMES = 10
+_GONE_SECONDS = 24 * 3600
+"""Within this time, an engine that replaced one which was gone does not go by chance."""
 RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
 
 
@@ -249,7 +251,26 @@ def _stop_running_leftovers(state: State) -> str:
     return f"Run `{state.container.runtime} stop {' '.join(state.running_leftovers)}` on the host. "
 
 
+def _is_gone_again(state: State, policy: Policy) -> bool:
+    is_young = state.record.replaced_gone and state.record.age < _GONE_SECONDS
+    return is_young and state.record.state == "verified" and not policy.remediates
+
+
+def _install_unless_gone_again(state: State, policy: Policy) -> Action:
+    """Return install; fail if the container replaced one that was gone, and was verified less than 24 h ago."""
+    return "fail" if _is_gone_again(state, policy) else "install"
+
+
+def _fix_of_existing(state: State) -> str:
+    runtime = state.container.runtime
+    if state.container.is_dead:
+        return f"Container slb cannot start: run `{runtime} rm --force slb` on the host. "
+    return f"If it is this container, run `{runtime} start slb` on the host. " if state.is_down else ""
+
+
 def _start_by_hand(state: State) -> str:
+    if state.container.is_dead:
+        return f"It cannot start: run `{state.container.runtime} rm --force slb` on the host"
     runtime, verb = state.container.runtime, "unpause" if state.container.state == "paused" else "start"
     by_run = "Set slb_stopped_engine: start, or r" if state.is_verified and state.is_down else "R"
     return f"{_stop_running_leftovers(state)}{by_run}un `{runtime} {verb} slb` on the host"
@@ -294,7 +315,7 @@ RULES: tuple[Rule, ...] = (
         "fail",
         "Engine exists at the management node: {answer}.",
         lambda s, p: (
-            (f"If it is this container, run `{s.container.runtime} start slb` on the host. " if s.is_down else "")
+            _fix_of_existing(s)
             + (
                 "The engine list did not show this engine: correct slb_engine_list, or the rights of its user. "
                 if _is_not_in_list(s)
@@ -385,7 +406,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "leftover_running",
         "the engine is healthy, and a container that was set aside runs, too",
-        lambda s, p: _is_healthy(s, p) and bool(s.running_leftovers) and not p.remediates,
+        lambda s, p: (
+            bool(s.running_leftovers)
+            and not p.remediates
+            and (
+                _is_healthy(s, p) or _is_deployed(s, p) or (_is_listed_running(s, p) and s.container.state == "running")
+            )
+        ),
         "fail",
         lambda s, p: (
             f"Engine is healthy, but containers that were set aside run, too: {', '.join(s.running_leftovers)}."
@@ -614,10 +641,17 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "container_gone",
-        "the verified container was removed",
+        "the verified container was removed; a second one within 24 h is not installed again",
         lambda s, p: s.container.state == "absent" and s.was_verified,
-        "install",
-        "Recorded container is gone, and the host has no container slb.",
+        _install_unless_gone_again,
+        lambda s, p: (
+            f"Engine is gone again, within {s.record.age / 3600:.1f} h after it was verified: something on the host "
+            "removes it."
+            if _is_gone_again(s, p)
+            else "Recorded container is gone, and the host has no container slb."
+        ),
+        "Find what removes it, such as a unit, a timer or a cron job. Then run slb.fleet.remediate for this host (it "
+        "allows the installation again) and slb.fleet.rollout.",
     ),
     Rule(
         "not_installed",
@@ -786,6 +820,15 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: s.container.is_live and s.container.connections != 0 and not p.allow_established,
         lambda s, p: safety.in_use(s.container.connections, s.container.peers).summary,
         safety.in_use(None, ()).fix,
+    ),
+    SafetyCheck(
+        "container_not_restorable",
+        "the container could not be started again: a file that it mounts, or the container whose network it uses, is "
+        "missing",
+        ("replace",),
+        lambda s, p: s.container.is_live and bool(s.container.restore_obstacle) and not p.remove_leftovers,
+        lambda s, p: safety.not_restorable(s.container.restore_obstacle).summary,
+        safety.not_restorable("").fix,
     ),
     SafetyCheck(
         "container_would_be_deleted",

@@ -73,6 +73,8 @@ class Container:
     manager: str = ""
     manager_fix: str = ""
     start_obstacle: str = ""
+    restore_obstacle: str = ""
+    is_dead: bool = False
     connections: int | None = 0
     peers: tuple[str, ...] = ()
     why: str = ""
@@ -101,7 +103,8 @@ class Record:
     """The deployment record. ``age``: seconds since the request. ``containers_before``: all ids on the host before it.
 
     ``wait_timeout``: of the run that sent the request; other runs do not wait less. ``sent``: whether this request, or
-    the one of the record before, may have been sent.
+    the one of the record before, may have been sent. ``replaced_gone``: whether the verified container replaced one
+    that was gone; ``age`` is then that of the verification.
     ``set_aside``: the container that this request set aside. ``earlier``: the one of the record before.
     """
 
@@ -113,6 +116,7 @@ class Record:
     age: float = 0
     wait_timeout: float = 0
     sent: bool = False
+    replaced_gone: bool = False
     containers_before: tuple[str, ...] = ()
     last_verified: str | None = None
     set_aside: SetAside | None = None

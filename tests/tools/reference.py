@@ -46,6 +46,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Engine list": ("slb_engine_list", "slb_engine_list_may_be_empty"),
     "Leftovers": (
         *("slb_unverified_engine", "slb_stopped_engine", "slb_max_replaced", "slb_allow_established"),
+        "slb_ignored_starters",
         *("slb_remove_leftovers", "slb_stop_timeout"),
     ),
     "Deployment and login banner": (

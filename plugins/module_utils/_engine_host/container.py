@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import managers, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -58,7 +58,8 @@ class Container(NamedTuple):
     """A container at one moment.
 
     ``state``: absent, created, running, restarting, paused, exited or unknown (``why``, and ``fix`` says what to do).
-    ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: in removal.
+    ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: its removal
+    failed; it is called exited, and cannot be started.
     ``health``: of its health check: starting, healthy, unhealthy or silent (it should have reported); None without one.
     ``binds``: paths of the host that it mounts.
     """
@@ -78,6 +79,7 @@ class Container(NamedTuple):
     fix: Optional[str] = None
     health: Optional[str] = None
     health_output: Optional[str] = None
+    is_dead: bool = False
     pid: Optional[int] = None
     image_id: Optional[str] = None
     labels: Optional[Dict[str, Any]] = None
@@ -85,7 +87,6 @@ class Container(NamedTuple):
     published_ports: Tuple[int, ...] = ()
     binds: Tuple[str, ...] = ()
     is_stopping: bool = False
-    is_dead: bool = False
     started: Optional[str] = None
 
     def summary(self) -> Dict[str, Any]:
@@ -151,8 +152,11 @@ def unknown_state(seen: Container) -> FleetError:
     return FleetError(code, f"State of container {seen.name} unknown: {seen.why}.", str(seen.fix))
 
 
-def find_manager(seen: Container) -> Optional[managers.Manager]:
-    """Return what would create or start the container again, such as ``systemd unit x.service``."""
+def find_manager(seen: Container, ignored: Sequence[str] = ()) -> Optional[managers.Manager]:
+    """Return what would create or start the container again, such as ``systemd unit x.service``.
+
+    ``ignored``: files that the operator knows to be harmless.
+    """
     label = managers.find_label(seen.labels or {}, {})
     if label and seen.runtime:
         # The image may be a copy of a container, with its labels.
@@ -160,7 +164,7 @@ def find_manager(seen: Container) -> Optional[managers.Manager]:
         with contextlib.suppress(ValueError, LookupError, TypeError):
             of_image = json.loads(inspected.stdout)[0]["Config"].get("Labels") or {}
             label = managers.find_label(seen.labels or {}, of_image)
-    return managers.find_manager(seen.runtime, label)
+    return managers.find_manager(seen.runtime, label, ignored)
 
 
 def plan_set_aside(seen: Container, purpose: str, stop_timeout: int) -> Dict[str, Any]:
@@ -434,7 +438,7 @@ def _change(
     """Run ``docker VERB OPTIONS ID TARGET``. If it fails, the state of the container decides.
 
     ``pending``: for how long to wait for a change that the runtime may carry out after its command failed.
-    Raises FleetError, with ``is_unknown`` if the change may still be carried out.
+    Raises FleetError, with ``is_unknown`` if the change may still be carried out: not if the runtime refused it.
     """
     arguments = [verb, *options, str(seen.id), *([target] if target else [])]
     completed = runtimes.run(str(seen.runtime), *arguments, seconds=seconds)
@@ -453,7 +457,10 @@ def _change(
         summary = f"Result of `{command}` unknown: no answer within {limit:g} s."
         raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.", is_unknown=True)
     summary, fix = f"Command `{command}` failed: {completed.words}.", "Remove the cause on the host, then run again."
-    raise FleetError("container_command_failed", summary, fix, **({"is_unknown": True} if pending else {}))
+    # Podman has no daemon that would go on.
+    is_refused = seen.runtime == "podman" or "response from daemon" in completed.stderr
+    values = {"is_unknown": True} if pending and not is_refused else {}
+    raise FleetError("container_command_failed", summary, fix, **values)
 
 
 def _last_start(seen: Container) -> Tuple[Optional[str], int]:

@@ -4,7 +4,7 @@
 """The facts of an engine host that the module ``host_info`` returns. Nothing is changed."""
 
 import os
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, motd, record, runtimes, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
@@ -13,7 +13,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import clock
 SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
 
 
-def gather_facts(subset: List[str]) -> Dict[str, Any]:
+def gather_facts(subset: List[str], ignored_starters: Sequence[str] = ()) -> Dict[str, Any]:
     """Return the facts of ``subset``. A healthy host costs one command and no search for a manager."""
     noted = record.read()
     engine = container.find_container()
@@ -25,7 +25,7 @@ def gather_facts(subset: List[str]) -> Dict[str, Any]:
         "addresses": sockets.find_addresses(),
     }
     if "engine_container" in subset:
-        facts["engine_container"] = _gather_container(engine, is_healthy)
+        facts["engine_container"] = _gather_container(engine, is_healthy, ignored_starters)
         leftovers = _find_leftovers(noted, engine)
         facts["running_leftovers"] = sorted(name for name, is_up in leftovers.items() if is_up)
         facts["stopped_leftovers"] = sorted(name for name, is_up in leftovers.items() if not is_up)
@@ -43,15 +43,16 @@ def gather_facts(subset: List[str]) -> Dict[str, Any]:
     return facts
 
 
-def _gather_container(engine: Container, is_healthy: bool) -> Dict[str, Any]:
+def _gather_container(engine: Container, is_healthy: bool, ignored: Sequence[str]) -> Dict[str, Any]:
     connections = sockets.find_connections(engine)
     inbound = connections.inbound
     facts = engine.summary()
-    facts["manager_fix"], facts["start_obstacle"] = None, None
+    facts.update(manager_fix=None, start_obstacle=None, restore_obstacle=None)
     if engine.state in ("exited", "created"):
         facts["start_obstacle"] = record.find_start_obstacle(engine)
     if not is_healthy:
-        manager = container.find_manager(engine)
+        facts["restore_obstacle"] = record.find_restore_obstacle(engine) if engine.state in container.LIVE else None
+        manager = container.find_manager(engine, ignored)
         facts.update(manager=manager.words if manager else None, manager_fix=manager.fix if manager else None)
     return dict(
         facts,

@@ -88,6 +88,7 @@ _FIELDS: Dict[str, Check] = {
     "previous": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _FIELDS)),
     "wait_timeout": _or_null(_is_number),
     "sent": _or_null(lambda value: isinstance(value, bool)),
+    "replaced_gone": _or_null(lambda value: isinstance(value, bool)),
     "boot_id": _is_text,
     "uptime": _is_number,
 }
@@ -164,10 +165,10 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
             raise FleetError("state_changed", "Container slb exists; the plan is to install.", _RUN_AGAIN)
         aside = None
         if before.state != "absent":
-            check_may_stop(before, options["allow_established"], options["remove"])
+            check_may_stop(before, options)
             aside = container.plan_set_aside(before, "replace", options["stop_timeout"])
         else:
-            _check_not_managed(before)
+            _check_not_managed(before, options)
         planned = _new(options, noted, "preparing", aside)
         if check_mode:
             _check_writable()
@@ -244,14 +245,16 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             # One that another process or user has deleted is no change of this step.
             is_removed = is_left and _remove_leftover(noted.get("set_aside"), check_mode) == "deleted"
             after = dict(noted, set_aside=None) if is_removed else noted
-            if is_removed and not check_mode:
+            # The operator knows that the container is gone: it may be installed again.
+            after = dict(after, replaced_gone=None) if noted.get("replaced_gone") else after
+            if after != noted and not check_mode:
                 write(after)
-            return _result(is_removed, noted, after, before, before, set_aside_as=None)
+            return _result(after != noted, noted, after, before, before, set_aside_as=None)
         else:
             aside = container.plan_set_aside(before, "remediate", options["stop_timeout"])
             _compare(noted, before, options["expected"])
         if before.state != "absent":
-            check_may_stop(before, options["allow_established"], options["remove"])
+            check_may_stop(before, options)
         planned = dict(_new(options, noted, "preparing", aside), previous=previous)
         name = None if options["remove"] else _name(aside)
         if check_mode:
@@ -301,7 +304,7 @@ def start(options: Dict[str, Any], check_mode: bool) -> Result:
         obstacle = find_start_obstacle(seen)
         if obstacle:
             raise safety.not_started(obstacle)
-        _check_not_managed(seen)
+        _check_not_managed(seen, options)
         if check_mode:
             return _result(True, noted, noted, seen, seen._replace(state="running"), started=True)
         try:
@@ -317,11 +320,13 @@ def find_start_obstacle(seen: Container) -> Optional[str]:
     """Return why the stopped container must not be started; None if nothing is known."""
     if seen.state == "paused":
         return "it is paused"
+    if seen.is_dead:
+        return f"{seen.runtime} failed to remove it (it is dead)"
     if seen.auto_remove:
         return "it deletes itself if the start fails (--rm)"
-    missing = [path for path in seen.binds if not os.path.exists(path)]
+    missing = find_restore_obstacle(seen)
     if missing:
-        return f"{missing[0]} is missing (a disk that is not mounted?)"
+        return f"{missing} (a disk that is not mounted?)"
     unmounted = _find_unmounted(seen.binds)
     if unmounted:
         return f"{unmounted} is not mounted (/etc/fstab)"
@@ -329,6 +334,17 @@ def find_start_obstacle(seen: Container) -> Optional[str]:
     if taken:
         port, process = min(taken.items())
         return f"port {port} is in use by {process or 'another process'}"
+    return None
+
+
+def find_restore_obstacle(seen: Container) -> Optional[str]:
+    """Return why the container, once it is stopped, could not be started again; None if nothing is known."""
+    missing = [path for path in seen.binds if not os.path.exists(path)]
+    if missing:
+        return f"{missing[0]} is missing"
+    kind, _colon, other = str(seen.network_mode).partition("container:")
+    if other and not kind and container.inspect(seen.runtime, other).state == "absent":
+        return f"container {other[:12]}, whose network it uses, is missing"
     return None
 
 
@@ -363,6 +379,8 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
         is_same = _is_same_engine(noted, options)
         after = noted if is_same else _new(options, noted, "verified", aside)
         after = dict(after, state="verified", containers_before=[], **verified)
+        if (noted["state"], noted.get("last_verified")) != ("verified", seen.id):
+            after.update(boot_id=clock.boot_id(), uptime=clock.uptime())
         is_changed = after != noted or own_policy != seen.restart_policy
         if is_changed and check_mode:
             _check_writable()
@@ -400,12 +418,16 @@ def remove(check_mode: bool) -> Result:
         return Result(noted != absent, {"record": show(absent)}, _diff(noted, absent))
 
 
-def check_may_stop(seen: Container, allow_established: bool, allow_loss: bool) -> None:
+def check_may_stop(seen: Container, options: Dict[str, Any]) -> None:
     """Raise FleetError if a safety check forbids to stop the container."""
-    _check_not_managed(seen)
-    if seen.auto_remove and seen.state in container.LIVE and not allow_loss:
-        raise safety.would_be_deleted()
-    _check_unused(seen, allow_established)
+    _check_not_managed(seen, options)
+    if seen.state in container.LIVE and not options["remove"]:
+        if seen.auto_remove:
+            raise safety.would_be_deleted()
+        obstacle = find_restore_obstacle(seen)
+        if obstacle:
+            raise safety.not_restorable(obstacle)
+    _check_unused(seen, options["allow_established"])
     container.check_runtime(seen)
 
 
@@ -418,9 +440,9 @@ def _check_unused(seen: Container, allow_established: bool) -> None:
         raise error
 
 
-def _check_not_managed(seen: Container) -> None:
+def _check_not_managed(seen: Container, options: Dict[str, Any]) -> None:
     """Raise FleetError if something would start the container again, or another one with its name."""
-    manager = container.find_manager(seen)
+    manager = container.find_manager(seen, options["ignored_starters"])
     if manager:
         raise safety.managed(manager.words, manager.fix)
 
@@ -645,9 +667,17 @@ def _new(options: Dict[str, Any], noted: Record, state: str, aside: Optional[Dic
         "previous": _as_previous(noted),
         "wait_timeout": options.get("wait_timeout"),
         "sent": None,
+        "replaced_gone": _replaces_gone(noted, options) if state == "preparing" and aside is None else None,
         "boot_id": clock.boot_id(),
         "uptime": clock.uptime(),
     }
+
+
+def _replaces_gone(noted: Record, options: Dict[str, Any]) -> Optional[bool]:
+    """Return whether a new container replaces a verified one that was removed, perhaps by a program of the host."""
+    if not _is_same_engine(noted, options):
+        return None
+    return True if noted["state"] == "verified" else noted.get("replaced_gone")
 
 
 def _as_previous(noted: Record) -> Optional[Record]:

@@ -8,7 +8,6 @@ A runtime's answer is one witness; the processes and sockets in /proc are the se
 
 import contextlib
 import glob
-import json
 import os
 import re
 import time
@@ -34,9 +33,6 @@ _PROCESSES = {"dockerd": "docker", "containerd": "docker", "conmon": "podman", "
 """Which command shows the containers of a runtime's process."""
 _MONITORS = {"containerd-shim": "docker", "docker-containe": "docker", "conmon": "podman"}
 """Names in /proc/PID/comm, which has 15 characters, of the process that each live container has as a parent."""
-_STATES = {"runc": "/run/runc", "crun": "/run/crun"}
-"""Programs that can run a container alone, and where they keep its state."""
-_MAX_CONFIGURATION = 1024 * 1024
 # A script that passes its arguments to Podman, as the package podman-docker installs it.
 _TO_PODMAN = re.compile(rb"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
 _REMOTE = re.compile(r"^\s*remote\s*=\s*true\b", re.MULTILINE)
@@ -143,7 +139,7 @@ def find_unserved(runtimes: List[str]) -> Optional[Obstacle]:
         found = "dockerd"
     elif missing:
         names = ((pid, processes.read(pid, "comm").strip()) for pid in processes.pids())
-        found = next((name for pid, name in names if name in missing and _is_witness(pid)), "")
+        found = next((name for pid, name in names if name in missing and is_witness(pid)), "")
     if not found:
         return None
     command = missing[found]
@@ -167,9 +163,6 @@ def find_unlisted(list_ids: Callable[[], List[str]]) -> Optional[Obstacle]:
             "Find the engine: `ss -xlp` shows the sockets of dockerd, `docker --host unix://SOCKET ps --all` shows its "
             "containers. Stop the daemon without the engine.",
         )
-    foreign = _find_foreign()
-    if foreign:
-        return foreign
     left = find_monitors()
     for is_last in (False, True):
         if not left:
@@ -185,34 +178,6 @@ def find_unlisted(list_ids: Callable[[], List[str]]) -> Optional[Obstacle]:
     if monitor.user:
         fix = f"Only root's containers are supported. Check the containers of the user {monitor.user} on the host."
     return Obstacle(f"{monitor} belongs to container {monitor.id[:12]}, which no runtime of root lists", fix)
-
-
-def _find_foreign() -> Optional[Obstacle]:
-    """Return the obstacle if a container ``slb`` runs that neither Docker nor Podman knows, such as one of nerdctl."""
-    for pid in processes.pids():
-        words = processes.read(pid, "cmdline").split("\0")
-        values = dict(zip(words, words[1:]))
-        is_shim = _MONITORS.get(processes.read(pid, "comm").strip()) == "docker"
-        if not is_shim or values.get("-namespace", "moby") == "moby" or not _is_witness(pid):
-            continue
-        names: List[object] = []
-        # The shim runs in the folder of the container. nerdctl and Kubernetes keep the name in an annotation.
-        path = os.path.join(processes.folder(pid), "config.json")
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError), open(path) as stream:
-            names = list(json.loads(stream.read(_MAX_CONFIGURATION))["annotations"].values())
-        if NAME in (values.get("-id"), *names):
-            return Obstacle(
-                f"containerd runs a container {NAME} that Docker does not know (its shim is process {pid})",
-                f"Check `ps -fp {pid}` on the host. Stop the container with the program that made it (ctr, nerdctl, "
-                "Kubernetes), then run again.",
-            )
-    for program, folder in _STATES.items():
-        if os.path.exists(os.path.join(folder, NAME)):
-            return Obstacle(
-                f"{program} has a container {NAME} that neither Docker nor Podman knows",
-                f"Check `{program} list` on the host. Stop it, run `{program} delete {NAME}`, then run again.",
-            )
-    return None
 
 
 def find_monitors() -> List[Monitor]:
@@ -257,10 +222,10 @@ def _daemons() -> Iterator[int]:
 
 
 def _is_daemon(pid: int) -> bool:
-    return processes.read(pid, "comm").startswith("dockerd") and _is_witness(pid)
+    return processes.read(pid, "comm").startswith("dockerd") and is_witness(pid)
 
 
-def _is_witness(pid: int) -> bool:
+def is_witness(pid: int) -> bool:
     """Return whether the process belongs to root and to this host: any user can run a program of any name."""
     return processes.owner(pid) == 0 and not _is_nested(pid)
 

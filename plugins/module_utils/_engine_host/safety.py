@@ -38,6 +38,15 @@ def would_be_deleted() -> FleetError:
     )
 
 
+def not_restorable(cause: str) -> FleetError:
+    """Return the failure of a running container that could not be started again, because of ``cause``."""
+    return FleetError(
+        "container_not_restorable",
+        f"Container slb could not be started again after its stop: {cause}.",
+        "Restore that on the host, then run again. If the container may be lost, set slb_remove_leftovers: true.",
+    )
+
+
 def not_started(cause: str) -> FleetError:
     """Return the failure of a stopped container that cannot be started, because of ``cause``."""
     return FleetError(

@@ -11,10 +11,13 @@ import struct
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
-from ansible_collections.slb.fleet.plugins.module_utils._system import processes
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
 
 _TIME_WAIT, _LISTEN = 6, 10
-_LOCAL_PORTS = "/proc/sys/net/ipv4/ip_local_port_range"
+_LOCAL_PORTS = (32768, 60999)
+"""The kernel's default range of local ports for outbound connections."""
+_RANGE_FILE = "/proc/sys/net/ipv4/ip_local_port_range"
+_SECONDS = 5
 _MAX_PORTS = 500
 _LOCAL_ADDRESS = re.compile(r"\|-- (\S+)\s+/32 host LOCAL")
 
@@ -25,46 +28,71 @@ class Socket(NamedTuple):
     address: str
     port: int
     remote: str
+    remote_port: int
     state: int
     inode: int
 
 
 class Connections(NamedTuple):
-    """Remote ends of inbound connections (None: they cannot be seen), and the number of outbound connections."""
+    """``inbound``: remote end and local port of each; None if they cannot be seen. ``outbound``: their number."""
 
     inbound: Optional[List[str]]
     outbound: int = 0
 
 
 def find_connections(engine: Container) -> Connections:
-    """Return the connections of the container's processes.
+    """Return the connections of the container's processes, in each of their network namespaces.
 
     A connection is a TCP socket that is neither LISTEN nor TIME_WAIT, so half-closed sockets and sockets whose
-    listener is gone count. It is inbound if its local port is listened on, or is outside of the kernel's range for
-    outbound connections.
+    listener is gone count. It is outbound only if it cannot be a client's: no listener has its local port, which is in
+    the kernel's range for outbound connections, and its remote port is that of a service.
     """
     if engine.state == "unknown":
         return Connections(None)
     if engine.pid is None:
         return Connections([])
+    inbound: List[str] = []
+    outbound = 0
     try:
         _check_visible(engine.pid)
-        sockets = list(_read_tables(f"/proc/{engine.pid}/net"))
-        own = _inodes_of(engine) if engine.network_mode == "host" else {entry.inode for entry in sockets}
+        pids = [engine.pid, *(pid for pid in processes.pids() if pid != engine.pid and _belongs(pid, engine))]
+        files = {inode: path for pid in pids for inode, path in processes.socket_files(pid).items()}
+        left = set(files)
+        for pid in _representatives(pids):
+            entries = list(_read_tables(f"/proc/{pid}/net"))
+            left -= {entry.inode for entry in entries}
+            # Other processes of the host use its namespace, too.
+            own = set(files) if _is_of_host(pid) else {entry.inode for entry in entries}
+            ports = {entry.port for entry in entries if entry.state == _LISTEN and entry.inode in own}
+            found = [entry for entry in entries if entry.state not in (_LISTEN, _TIME_WAIT)]
+            # A socket that the process has closed has no inode, and its port is still listened on.
+            certain = [entry for entry in found if entry.port in ports]
+            others = [entry for entry in found if entry.port not in ports and entry.inode in own]
+            local_ports = _local_ports(pid) if others else _LOCAL_PORTS
+            possible = [entry for entry in others if _may_be_of_client(entry, local_ports)]
+            inbound += [f"{entry.remote} to port {entry.port}" for entry in (*certain, *possible)]
+            outbound += len(others) - len(possible)
     except PermissionError:
         return Connections(None)
-    ports = {entry.port for entry in sockets if entry.state == _LISTEN and entry.inode in own}
-    lowest, highest = _local_ports()
-    inbound, outbound = [], 0
-    for entry in sockets:
-        if entry.state in (_LISTEN, _TIME_WAIT):
-            continue
-        # A socket that the process has closed has no inode, and its port is still listened on.
-        if entry.port in ports or (entry.inode in own and not lowest <= entry.port <= highest):
-            inbound.append(entry.remote)
-        elif entry.inode in own:
-            outbound += 1
+    if any(processes.is_tcp(files[inode]) for inode in left):
+        return Connections(None)
     return Connections(sorted(inbound), outbound)
+
+
+def _representatives(pids: List[int]) -> List[int]:
+    """Return one process of each network namespace: the first one."""
+    found: Dict[int, int] = {}
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found.setdefault(os.stat(f"/proc/{pid}/ns/net").st_ino, pid)
+    return list(found.values())
+
+
+def _may_be_of_client(entry: Socket, local_ports: Tuple[int, int]) -> bool:
+    """Return whether a socket without a listener may serve a client, such as one whose listener was closed."""
+    lowest, highest = local_ports
+    is_remote_of_client = max(lowest, _LOCAL_PORTS[0]) <= entry.remote_port <= highest
+    return not lowest <= entry.port <= highest or is_remote_of_client
 
 
 def find_listening(engine: Container) -> List[Dict[str, Any]]:
@@ -115,8 +143,8 @@ def parse_table(text: str) -> List[Socket]:
         fields = line.split()
         address, port = fields[1].split(":")
         remote, remote_port = fields[2].split(":")
-        end = f"{_address(remote)}:{int(remote_port, 16)}"
-        sockets.append(Socket(_address(address), int(port, 16), end, int(fields[3], 16), int(fields[9])))
+        end, remote_end = f"{_address(remote)}:{int(remote_port, 16)}", int(remote_port, 16)
+        sockets.append(Socket(_address(address), int(port, 16), end, remote_end, int(fields[3], 16), int(fields[9])))
     return sockets
 
 
@@ -126,13 +154,21 @@ def _address(text: str) -> str:
     return socket.inet_ntop(socket.AF_INET if len(words) == 1 else socket.AF_INET6, packed)
 
 
-def _local_ports() -> Tuple[int, int]:
+def _local_ports(pid: int) -> Tuple[int, int]:
+    """Return the range of the network namespace of a process."""
+    enter = [] if _is_of_host(pid) else ["nsenter", f"--net=/proc/{pid}/ns/net"]
     try:
-        with open(_LOCAL_PORTS) as stream:
-            lowest, highest = (int(word) for word in stream.read().split())
-            return lowest, highest
+        lowest, highest = map(int, commands.attempt([*enter, "cat", _RANGE_FILE], _SECONDS).stdout.split())
+        return lowest, highest
     except (OSError, ValueError):
-        return 32768, 60999
+        return _LOCAL_PORTS
+
+
+def _is_of_host(pid: int) -> bool:
+    try:
+        return os.stat(f"/proc/{pid}/ns/net").st_ino == os.stat("/proc/self/ns/net").st_ino
+    except OSError:
+        return False
 
 
 def _check_visible(pid: int) -> None:
@@ -165,15 +201,6 @@ def _owners() -> Dict[int, int]:
             for inode in processes.socket_inodes(pid):
                 owners.setdefault(inode, pid)
     return owners
-
-
-def _inodes_of(engine: Container) -> Set[int]:
-    """Return the socket inodes of the container's processes. Raises PermissionError."""
-    inodes: Set[int] = set()
-    for pid in processes.pids():
-        if pid == engine.pid or _belongs(pid, engine):
-            inodes |= processes.socket_inodes(pid)
-    return inodes
 
 
 def _container_of(pid: Optional[int]) -> Optional[str]:

@@ -6,7 +6,7 @@
 import contextlib
 import os
 import re
-from typing import List, NamedTuple, Optional, Set
+from typing import Dict, List, NamedTuple, Optional, Set
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 """Resolution of the start time of a process, in seconds."""
@@ -54,14 +54,6 @@ def read(pid: Optional[int], name: str) -> str:
         return ""
 
 
-def folder(pid: int) -> str:
-    """Return the current folder of the process; empty if it cannot be seen or is gone."""
-    try:
-        return os.readlink(f"/proc/{pid}/cwd")
-    except OSError:
-        return ""
-
-
 def owner(pid: int) -> Optional[int]:
     """Return the user of the process; None if it cannot be seen or is gone."""
     match = re.search(r"^Uid:\s+(\d+)", read(pid, "status"), re.MULTILINE)
@@ -76,20 +68,35 @@ def is_program_of_root(pid: int) -> bool:
         return False
 
 
+def socket_files(pid: int) -> Dict[int, str]:
+    """Return the sockets of a process, each by its inode with its path in /proc/PID/fd.
+
+    Raises PermissionError for a process of another user.
+    """
+    files: Dict[int, str] = {}
+    try:
+        descriptors = os.listdir(f"/proc/{pid}/fd")
+    except (FileNotFoundError, ProcessLookupError):
+        return files
+    for path in (f"/proc/{pid}/fd/{descriptor}" for descriptor in descriptors):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # closed in the meantime
+            match = re.match(r"socket:\[(\d+)\]", os.readlink(path))
+            if match:
+                files[int(match.group(1))] = path
+    return files
+
+
 def socket_inodes(pid: int) -> Set[int]:
     """Return the socket inodes of a process. Raises PermissionError for a process of another user."""
-    folder = f"/proc/{pid}/fd"
-    inodes: Set[int] = set()
+    return set(socket_files(pid))
+
+
+def is_tcp(socket_file: str) -> bool:
+    """Return whether the kernel calls a socket TCP, also if it stands in no table of a network namespace."""
     try:
-        descriptors = os.listdir(folder)
-    except (FileNotFoundError, ProcessLookupError):
-        return inodes
-    for descriptor in descriptors:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # closed in the meantime
-            match = re.match(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, descriptor)))
-            if match:
-                inodes.add(int(match.group(1)))
-    return inodes
+        return os.getxattr(socket_file, "system.sockprotoname").startswith(b"TCP")
+    except OSError:  # closed in the meantime
+        return False
 
 
 def listening_inodes(path: str) -> Set[int]:

@@ -206,7 +206,13 @@ def test_install_tells_the_host_what_the_plan_expects(node):
     engine = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
     seen = {"container_id": None, "container_state": "absent", "record_state": "none", "record_request_id": None}
     limits = {"time_limit": 68, "lock_timeout": 10}
-    safety = {"allow_established": False, "remove": False, "stop_timeout": 33, "wait_timeout": 180}
+    safety = {
+        "allow_established": False,
+        "remove": False,
+        "ignored_starters": [],
+        "stop_timeout": 33,
+        "wait_timeout": 180,
+    }
     step = {"request_id": "aa11", **engine, **limits}
     assert action.calls[0] == {**step, "step": "prepare", "action": "install", "expected": seen, **safety}
     assert action.calls[1] == {**step, "step": "mark"}

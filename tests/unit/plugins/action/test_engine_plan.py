@@ -98,7 +98,9 @@ def test_check_of_an_absent_engine_prepares_the_install(node):
     action = Action(ABSENT, group="work")
     result = action.run_with()
     assert outcome(result) == ("install", "not_installed")
-    assert action.calls == [("host_info", {"subset": ["engine_container", "record", "ports", "motd"]})]
+    assert action.calls == [
+        ("host_info", {"subset": ["engine_container", "record", "ports", "motd"], "ignored_starters": []})
+    ]
     assert (result["changed"], result["requests"], result["engine"]) == (False, 0, ENGINE)
     assert (result["slb_host"], result["settings"]["open_age"]) == (ABSENT, 120)
     assert (result["plan"]["moves_banner"], len(result["plan"]["steps"])) == (True, 2)

@@ -124,6 +124,7 @@ OF_REQUEST = [each.name for each in fields(InstallRequest) if each.name in SPECS
         *((name, OTHER[SPECS[name]["type"]]) for name in OF_REQUEST),
         ("engine_name", "west-1"), ("motd", "keep"), ("motd_max_bytes", 7), ("base_url", "https://other.example"),
         ("adopt_interfaces", True), ("remove_leftovers", True), ("allow_established", True),
+        ("ignored_starters", ["/opt/a"]),
     ],
 )  # fmt: skip
 def test_each_option_that_changes_work_needs_approval(tmp_path, name, value):

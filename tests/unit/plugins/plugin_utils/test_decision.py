@@ -138,6 +138,15 @@ ROWS = [
     (host(note=record(last_verified=OLD)), Policy(unverified_engine="replace"), "fail", "container_changed"),
     (host(note=record(last_verified=OLD)), Policy(unverified_engine="adopt"), "record", "container_changed"),
     (host(container("absent"), record()), Policy(), "install", "container_gone"),
+    # Its container replaced one that was gone as well.
+    (host(container("absent"), record(replaced_gone=True, age=3600)), Policy(), "fail", "container_gone"),
+    (host(container("absent"), record(replaced_gone=True, age=90000)), Policy(), "install", "container_gone"),
+    (
+        host(container("absent"), record(replaced_gone=True, age=9)),
+        Policy(remediates=True),
+        "install",
+        "container_gone",
+    ),
     (host(container("absent"), record(verified_name="edge")), Policy(), "fail", "container_renamed"),
     # Interrupted
     (host(container("absent"), PREPARING), Policy(), "restore", "replacement_interrupted"),
@@ -257,6 +266,9 @@ ROWS = [
     (host(container("absent"), running_leftovers=("slb-leftover-1",)), RETIRES, "fail", "leftover_running"),
     (host(container("absent"), running_leftovers=("slb-leftover-1",)), Policy(), "install", "not_installed"),
     (host(note=record(), running_leftovers=("slb-leftover-1",)), Policy(), "fail", "leftover_running"),
+    # In the run that would record the engine, too
+    (host(note=OWN, running_leftovers=("slb-leftover-1",)), Policy(), "fail", "leftover_running"),
+    (host(listed="running", running_leftovers=("slb-leftover-1",)), Policy(), "fail", "leftover_running"),
     (
         host(note=record(), listed="running", running_leftovers=("slb-leftover-1",)),
         Policy(),
@@ -268,6 +280,8 @@ ROWS = [
     (host(container(connections=None), listed="not_listed"), Policy(), "fail", "container_in_use"),
     (host(container(connections=2), listed="not_listed"), Policy(allow_established=True), "replace", "leftover"),
     (host(container(auto_remove=True), listed="not_listed"), Policy(), "fail", "container_would_be_deleted"),
+    (host(container(restore_obstacle="x"), listed="not_listed"), Policy(), "fail", "container_not_restorable"),
+    (host(container(restore_obstacle="x"), listed="not_listed"), Policy(remove_leftovers=True), "replace", "leftover"),
     (host(container(auto_remove=True), listed="not_listed"), Policy(remove_leftovers=True), "replace", "leftover"),
     (host(container(manager="systemd unit slb.service"), listed="not_listed"), Policy(), "fail", "managed_by_systemd"),
     (host(container(manager="compose project x"), listed="not_listed"), Policy(), "fail", "managed_by_other"),

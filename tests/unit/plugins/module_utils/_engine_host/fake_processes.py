@@ -22,13 +22,11 @@ class FakeProcess:
     cgroup: str = ""
     inside: bool = False
     is_of_root: bool = True
-    environ: str = ""
-    folder: str = "/"
 
     def read(self, name: str) -> str:
         status = f"NSpid:\t7{' 1' if self.inside else ''}\nUid:\t{self.user}\t{self.user}\n"
         texts = {"comm": f"{self.comm[:15]}\n", "cmdline": self.cmdline.replace(" ", "\0") + "\0", "status": status}
-        return {**texts, "cgroup": self.cgroup, "environ": self.environ}.get(name, "")
+        return {**texts, "cgroup": self.cgroup}.get(name, "")
 
 
 @dataclass
@@ -50,7 +48,6 @@ class FakeProcesses:
         monkeypatch.setattr(
             processes, "read", lambda pid, name: self.running[pid].read(name) if pid in self.running else ""
         )
-        monkeypatch.setattr(processes, "folder", lambda pid: self.running[pid].folder)
         monkeypatch.setattr(processes, "is_program_of_root", lambda pid: self.running[pid].is_of_root)
         monkeypatch.setattr(processes, "socket_inodes", lambda pid: set(self.running[pid].sockets))
         monkeypatch.setattr(processes, "listening_inodes", lambda path: self.listening.get(path, set()))

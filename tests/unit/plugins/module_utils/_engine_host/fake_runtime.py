@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, managers, record, runtimes
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, mentions, record, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 
@@ -62,6 +62,8 @@ class FakeRuntime:
 
     def attempt(self, argv: list[str], timeout: float) -> commands.Completed:
         words = argv[1:]
+        if argv[0] == "systemctl":
+            raise FileNotFoundError(argv[0])
         if argv[0] == "docker":
             assert words[:1] == ["--host"]
             words = words[2:]
@@ -153,9 +155,9 @@ class Host:
         monkeypatch.setattr(commands, "find", lambda name: name if name == self.runtime.program else None)
         monkeypatch.setattr(container.processes, "pids", list)
         monkeypatch.setattr(container, "_is_here", lambda seen: True)
-        monkeypatch.setattr(managers, "_UNIT_FOLDERS", (str(self.units),))
-        for name in ("_QUADLET_FOLDERS", "_SUPERVISOR_FILES", "_SERVICE_FILES", "_COMMAND_FILES"):
-            monkeypatch.setattr(managers, name, ())
+        monkeypatch.setattr(mentions, "_SYSTEMD", (str(self.units),))
+        for name in ("_QUADLETS", "_INIT_SCRIPTS", "_FILES"):
+            monkeypatch.setattr(mentions, name, ())
         monkeypatch.setattr(runtimes, "_DOCKER_SOCKET", str(folder / "docker.sock"))
         monkeypatch.setattr(runtimes, "find_obstacle", lambda runtime: None)
         monkeypatch.setattr(container, "_WANTS", (str(folder / "wants"),))

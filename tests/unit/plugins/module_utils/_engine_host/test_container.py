@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_files import Files
 
 IDENTITY = "c0ffee" * 10
 
@@ -349,7 +350,8 @@ IMAGE = '[{"Config": {"Labels": {"com.docker.compose.container-number": "1"}}}]'
         ({"com.docker.compose.project": "y", "com.docker.compose.service": "x"}, "[]", None),
     ],
 )
-def test_find_manager_ignores_the_labels_of_the_image(programs, labels, image, manager):
+def test_find_manager_ignores_the_labels_of_the_image(programs, tmp_path, monkeypatch, labels, image, manager):
+    Files(tmp_path, monkeypatch)
     item = inspected(Image="sha256:1", Config={"Image": "slb:1", "Labels": labels})
     program(programs, "docker", f"[ $1 = image ] && echo '{image}' || echo '{item}'")
     found = container.find_manager(container.find_container())

@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
 SET_ASIDE = {
     **{"container_id": None, "container_state": None, "allow_established": False, "remove": False},
+    "ignored_starters": [],
     **{"request_id": None, "time_limit": None, "lock_timeout": 1},
 }
 
@@ -45,6 +46,7 @@ def options(host, **changes):
         "expected": expected,
         "allow_established": False,
         "remove": False,
+        "ignored_starters": [],
         "stop_timeout": 1,
         "lock_timeout": 1,
         "time_limit": None,
@@ -118,7 +120,7 @@ def test_record_of_this_moment_has_no_negative_age(host, monkeypatch):
 
 
 def test_prepare_install_beside_a_manager_is_refused(host, monkeypatch):
-    monkeypatch.setattr(container, "find_manager", lambda _seen: Manager("systemd unit slb.service", "Run `x`."))
+    monkeypatch.setattr(container, "find_manager", lambda *_unused: Manager("systemd unit slb.service", "Run `x`."))
     assert code_of(lambda: prepare(host)) == "managed_by_systemd"
     assert record.read()["state"] == "none"
 
@@ -873,7 +875,7 @@ def test_last_verified_is_kept_for_the_same_engine(host):
 
 
 def start(check_mode=False, **changes):
-    return record.start({"lock_timeout": 1, "container_id": None, **changes}, check_mode)
+    return record.start({"lock_timeout": 1, "container_id": None, "ignored_starters": [], **changes}, check_mode)
 
 
 def verified_and(host, status, **values):
@@ -934,7 +936,7 @@ def test_start_refused_changes_nothing(host, monkeypatch, case, code):
         ]
         monkeypatch.setattr(sockets, "find_listening", lambda seen: listening if 443 in seen.published_ports else [])
     elif case == "manager":
-        monkeypatch.setattr(container, "find_manager", lambda seen: Manager("systemd unit slb.service", "x"))
+        monkeypatch.setattr(container, "find_manager", lambda *_unused: Manager("systemd unit slb.service", "x"))
     assert code_of(lambda: start(**given)) == code
     assert host.runtime.changes == []
 
@@ -1148,7 +1150,7 @@ def test_gather_healthy_host_asks_one_command(host, monkeypatch):
     host.runtime.add("c2")
     verify("c2")
     host.runtime.asked = 0
-    monkeypatch.setattr(container, "find_manager", lambda seen: pytest.fail("a healthy host is searched"))
+    monkeypatch.setattr(container, "find_manager", lambda *_unused: pytest.fail("a healthy host is searched"))
     facts = gather.gather_facts(["engine_container", "record", "motd"])
     assert host.runtime.asked == 1
     assert (facts["record"]["state"], facts["record"]["verified_container"]) == ("verified", None)
@@ -1255,7 +1257,7 @@ def test_stopped_container_keeps_its_number_of_commands(host):
     ],
 )
 def test_managed_container_is_refused_as_in_its_plan(host, monkeypatch, manager, code):
-    monkeypatch.setattr(container, "find_manager", lambda _seen: manager)
+    monkeypatch.setattr(container, "find_manager", lambda *_unused: manager)
     for status in ("running", None):
         if status:
             host.runtime.add(status=status)

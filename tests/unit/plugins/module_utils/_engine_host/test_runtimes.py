@@ -1,7 +1,6 @@
 """What the kernel shows of the runtimes: whether one may be asked, and containers that none lists."""
 
 import itertools
-import json
 
 import pytest
 
@@ -118,32 +117,6 @@ def test_absent_needs_no_container_beside_the_runtime(host, monkeypatch, monitor
     monkeypatch.setattr(runtimes, "_is_podman", lambda path: False)
     host.running[60] = monitor
     assert container.find_container().state == state
-
-
-@pytest.mark.parametrize(
-    ("identity", "annotations", "values", "state"),
-    [
-        ("slb", None, {}, "unknown"),  # ctr run slb
-        (OTHER, {"nerdctl/name": "slb"}, {}, "unknown"),
-        (OTHER, {"io.kubernetes.cri.container-name": "slb"}, {}, "unknown"),
-        (OTHER, {"nerdctl/name": "slb-backend"}, {}, "absent"),
-        (OTHER, ["slb"], {}, "absent"),
-        ("slb", None, {"user": 1000}, "absent"),
-        ("slb", None, {"inside": True}, "absent"),
-    ],
-)
-def test_absent_needs_no_container_of_containerd_alone(host, tmp_path, identity, annotations, values, state):
-    (tmp_path / "config.json").write_text(json.dumps({"annotations": annotations} if annotations else {}))
-    host.running[60] = shim(identity, "default", folder=str(tmp_path), **values)
-    assert container.find_container().state == state
-
-
-def test_absent_needs_no_container_of_runc_alone(host, tmp_path, monkeypatch):
-    monkeypatch.setattr(runtimes, "_STATES", {"runc": str(tmp_path / "runc")})
-    (tmp_path / "runc" / OTHER).mkdir(parents=True)
-    assert container.find_container().state == "absent"
-    (tmp_path / "runc" / "slb").mkdir()
-    assert container.find_container().state == "unknown"
 
 
 @pytest.mark.parametrize(("looks", "state"), [(1, "absent"), (2, "absent"), (9, "unknown")])

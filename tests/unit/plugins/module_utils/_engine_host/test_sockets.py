@@ -23,11 +23,19 @@ def running(pid=None, network_mode="host"):
     return Container("running", id="f00d", pid=pid or os.getpid(), network_mode=network_mode)
 
 
+def serve():
+    """Listen on a free port of a service, below those of clients."""
+    for port in range(20000, 32768):
+        with contextlib.suppress(OSError):
+            return socket.create_server(("127.0.0.1", port))
+    raise AssertionError("no port is free")
+
+
 @contextlib.contextmanager
 def connected():
     """Connect this process with itself; yield the server, the client and both ends as they are reported."""
     with (
-        socket.create_server(("127.0.0.1", 0)) as server,
+        serve() as server,
         socket.create_connection(server.getsockname()) as client,
         server.accept()[0],
     ):
@@ -45,15 +53,16 @@ def test_find_listening_returns_the_process(family, address):
 
 def test_find_connections_tells_inbound_from_outbound():
     with connected() as (_server, _client, server_end, client_end):
-        peers = inbound(running(network_mode="bridge"))
-        assert client_end in peers
-        assert server_end not in peers
+        peers = inbound(running())
+        port = server_end.rpartition(":")[2]
+        assert f"{client_end} to port {port}" in peers
+        assert not [each for each in peers if each.startswith(server_end)]
 
 
 @pytest.mark.parametrize("case", ["half closed", "without listener", "closed descriptor"])
 def test_find_connections_counts_each_connection(monkeypatch, tmp_path, case):
     (tmp_path / "range").write_text("61000\t61001\n")
-    monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
+    monkeypatch.setattr(sockets, "_RANGE_FILE", str(tmp_path / "range"))
     readlink, first = os.readlink, f"/proc/{os.getpid()}/fd/0"
 
     def close_the_first(path):
@@ -61,14 +70,14 @@ def test_find_connections_counts_each_connection(monkeypatch, tmp_path, case):
             raise FileNotFoundError(path)
         return readlink(path)
 
-    with connected() as (server, client, _server_end, client_end):
+    with connected() as (server, client, server_end, client_end):
         if case == "half closed":
             client.shutdown(socket.SHUT_WR)
         elif case == "without listener":
             server.close()
         else:
             monkeypatch.setattr("os.readlink", close_the_first)
-        assert client_end in inbound(running())
+        assert f"{client_end} to port {server_end.rpartition(':')[2]}" in inbound(running())
 
 
 def connections_of_another_user(engine):
@@ -141,6 +150,8 @@ def table(monkeypatch):
     def replace(*entries):
         found = sockets.parse_table("  sl  local_address ...\n" + "".join(entries))
         monkeypatch.setattr(sockets, "_read_tables", lambda _folder: found)
+        monkeypatch.setattr(sockets, "_is_of_host", lambda _pid: False)
+        monkeypatch.setattr(sockets.processes, "is_tcp", lambda _file: False)
 
     return replace
 
@@ -153,7 +164,7 @@ def test_parse_table_reads_both_families():
             entry(8000, LISTEN, 7).replace("0100007F:", "B80D01200000000000000000070000FF:"),
         )
     )
-    assert ipv4 == ("127.0.0.1", 8000, "192.0.2.7:443", 10, 7)
+    assert ipv4 == ("127.0.0.1", 8000, "192.0.2.7:443", 443, 10, 7)
     assert (ipv6.address, ipv6.port) == ("2001:db8::ff00:7", 8000)
 
 
@@ -169,19 +180,44 @@ def test_parse_table_reads_both_families():
         # The ends of the kernel's range for outbound connections belong to it.
         ([entry(32767, ESTABLISHED, 2, 41), entry(61000, ESTABLISHED, 3, 42)], [41, 42], 0),
         ([entry(32768, ESTABLISHED, 2, 41), entry(60999, ESTABLISHED, 3, 42)], [], 2),
+        # Both ends are in the range: a client of a listener that was closed, or of a transparent proxy
+        ([entry(45000, ESTABLISHED, 2, 50000), entry(45001, ESTABLISHED, 3, 443)], [50000], 1),
     ],
-    ids=["states", "no connection", "outside of the range", "in the range"],
+    ids=["states", "no connection", "outside of the range", "in the range", "both in the range"],
 )
-@pytest.mark.parametrize("kernel_range", ["32768\t60999\n", None])
-def test_find_connections_by_state_and_port(
-    table, tmp_path, monkeypatch, others, inbound_ports, outbound, kernel_range
-):
-    if kernel_range:
-        (tmp_path / "range").write_text(kernel_range)
-    monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
+def test_find_connections_by_state_and_port(table, monkeypatch, others, inbound_ports, outbound):
+    monkeypatch.setattr(sockets, "_local_ports", lambda _pid: (32768, 60999))
     table(entry(8000, LISTEN, 1), *others)
-    found = sockets.find_connections(running(network_mode="bridge"))
-    assert found == ([f"192.0.2.7:{port}" for port in inbound_ports], outbound)
+    found = sockets.find_connections(running())
+    assert [each.partition(" ")[0] for each in found.inbound] == [f"192.0.2.7:{port}" for port in inbound_ports]
+    assert found.outbound == outbound
+
+
+@pytest.mark.parametrize(
+    ("local", "remote", "is_of_client"),
+    [(5000, 50000, True), (5000, 443, False), (5000, 33000, True), (5000, 20000, False), (65001, 443, True)],
+)
+def test_wide_range_of_local_ports_hides_no_client(table, monkeypatch, local, remote, is_of_client):
+    """A load balancer may have the range 1024 to 65000. Services have ports below 32768."""
+    monkeypatch.setattr(sockets, "_local_ports", lambda _pid: (1024, 65000))
+    table(entry(local, ESTABLISHED, 2, remote))
+    assert bool(inbound(running())) == is_of_client
+
+
+def test_range_of_local_ports_is_that_of_the_kernel(monkeypatch, tmp_path):
+    (tmp_path / "range").write_text("1024\t65000\n")
+    monkeypatch.setattr(sockets, "_RANGE_FILE", str(tmp_path / "range"))
+    assert sockets._local_ports(os.getpid()) == (1024, 65000)
+    (tmp_path / "range").unlink()
+    assert sockets._local_ports(os.getpid()) == (32768, 60999)
+
+
+def test_socket_in_no_table_makes_the_number_unknown(monkeypatch):
+    """It may belong to a network namespace whose table was not read."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM):
+        assert inbound(running()) is None
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM):
+        assert inbound(running()) is not None
 
 
 def test_find_listening_has_500_ports_with_those_of_engine(table):

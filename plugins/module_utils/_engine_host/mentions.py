@@ -1,0 +1,143 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that mention a command which starts the container ``slb``. Other programs' files are searched, not parsed.
+
+A file counts if it has a command that starts a container, and the word ``slb``, its own name included.
+"""
+
+import contextlib
+import glob
+import grp
+import os
+import pwd
+import re
+from typing import Collection, Iterable, Iterator, List, NamedTuple, Set, Tuple
+
+_CRONTABS = ("/etc/crontab", "/etc/cron.d/*", "/etc/anacrontab", "/var/spool/cron/*", "/var/spool/cron/crontabs/*")
+_FILES = (
+    ("cron", _CRONTABS, ""),
+    ("cron", ("/etc/cron.*ly/*", "/etc/rc.local"), ""),
+    (
+        "supervisord",
+        ("/etc/supervisor/*.conf", "/etc/supervisor/conf.d/*", "/etc/supervisord*"),
+        "supervisorctl update",
+    ),
+    ("supervisord", ("/etc/supervisord.d/*",), "supervisorctl update"),
+    ("monit", ("/etc/monitrc", "/etc/monit.d/*", "/etc/monit/monitrc", "/etc/monit/conf*/*"), "monit reload"),
+    ("runit", ("/etc/service/*/run", "/var/service/*/run", "/service/*/run"), "sv force-stop {folder}"),
+    ("s6", ("/run/service/*/run",), "s6-svc -dk {folder}"),
+)
+"""Files that start things, and what has to run after the removal of a line."""
+_SYSTEMD = (
+    *("/etc/systemd/system", "/etc/systemd/system.control", "/run/systemd/system", "/run/systemd/transient"),
+    *("/run/systemd/generator.early", "/run/systemd/generator", "/run/systemd/generator.late"),
+    *("/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"),
+)
+_QUADLETS = ("/etc/containers/systemd", "/run/containers/systemd", "/usr/share/containers/systemd")
+_INIT_SCRIPTS = ("/etc/init.d/*",)
+_MAX_BYTES = 65536
+
+_COMMAND = re.compile(
+    r"(?<![\w.-])(docker|podman|\$\{?\w+\}?)(-compose)?[\"']?\s([^\n;&|]*?\s)?(run|start|restart|create|up)"
+    r"(?=[\s\"');]|$)|^\s*ContainerName\s*="
+)
+_WORD = re.compile(r"(?<![\w.:@-])(?<!\w/)slb(?![\w.:/@-])")
+_STEM = re.compile(r"(^|[-@._/])slb(\.\w+)?$")
+_COMMENT = re.compile(r"(^|\s)#.*|^\s*;.*")
+_CONTINUED = re.compile(r"(?:.*\\\n)+.*")
+# In the place of a command, or of a value: to open an argument, such as a path on a disk of the network, may hang.
+_CALLED = re.compile(
+    r"(?:^\s*(?:(?:@\w+|(?:[\w*/,-]+\s+){4}[\w*/,-]+|\d+\s+\d+\s+\S+)\s+(?:[\w-]+\s+(?=\S*/))?|[\w\s]*=\s*[-@:+!|\"']*)?"
+    r"|[;&|({!\"'`]|\b(?:sh|bash|dash|env|exec|sudo|nice|(?:flock|timeout)(?:\s+-\S+)*\s+\S+)(?:\s+-\S+)*)\s*"
+    r"(?:\w+=\S*\s+)*(/[^\s;&|()<>\"'`]+)"
+)
+
+
+class Mention(NamedTuple):
+    """``place``: file and line. ``path``: of the file that starts things. ``kind``: of it. ``after``: what has to run
+    after the removal of the line."""
+
+    place: str
+    path: str
+    kind: str
+    after: str
+
+
+class UnitMention(NamedTuple):
+    """``place``: file and line. ``path``: of the unit or its drop-in. ``file``: of the unit. ``names``: of the unit."""
+
+    place: str
+    path: str
+    file: str
+    names: Set[str]
+
+
+def find_in_files(ignored: Collection[str]) -> Iterator[Mention]:
+    for kind, patterns, after in _FILES:
+        for path in _glob(patterns):
+            folder, name = os.path.split(path)
+            place = _find_mention(path, [path, folder], ignored, is_crontab=patterns is _CRONTABS)
+            if place and ("/spool/" not in path or _is_administrator(name)):
+                yield Mention(place, path, kind, after)
+
+
+def find_in_units(ignored: Collection[str]) -> Iterator[UnitMention]:
+    """Return the services of systemd, Quadlets and init scripts; of a template, its instances as ``names``."""
+    units = [f"{folder}/{name}" for folder in _SYSTEMD for name in ("*.service", "*.service.d/*.conf")]
+    quadlets = [f"{folder}/**/{name}" for folder in _QUADLETS for name in ("*.container", "*.container.d/*.conf")]
+    for path in _glob([*units, *_INIT_SCRIPTS, *quadlets]):
+        file = os.path.dirname(path)[:-2] if path.endswith(".conf") else path
+        unit = os.path.splitext(os.path.basename(file))[0] + ".service"
+        names = {unit}
+        if "@." in unit:
+            links = _glob(f"{folder}/*.wants/{unit.replace('@.', '@*.')}" for folder in _SYSTEMD)
+            names = {unit.replace("@.", "@slb."), *map(os.path.basename, links)}
+        place = _find_mention(path, [path, file, *names], ignored)
+        if place:
+            yield UnitMention(place, path, file, names)
+
+
+def _find_mention(path: str, names: Collection[str], ignored: Collection[str], *, is_crontab: bool = False) -> str:
+    """Return file and line of a command that starts ``slb``, in a file or in one that it calls; empty for none.
+
+    ``names``: of the file and its units; one that ends with slb counts as the word. In a crontab each line is a file.
+    """
+    lines = _read_lines(path)
+    for part in [[line] for line in lines] if is_crontab else [lines]:
+        called = [file for _path, _number, text in part for file in _CALLED.findall(text)]
+        places = [*part, *(line for file in called for line in _read_lines(file))]
+        has_word = any(map(_STEM.search, names)) or any(_WORD.search(text) for _path, _number, text in places)
+        start = next((place for place in places if _COMMAND.search(place[2])), None)
+        if start and has_word and not {path, start[0]} & set(ignored):
+            return f"{start[0]}:{start[1]}"
+    return ""
+
+
+def _read_lines(path: str) -> List[Tuple[str, int, str]]:
+    """Return path, number and text of each line of a text file of at most 64 KiB, without comments."""
+    content = b""
+    with contextlib.suppress(OSError):
+        if os.path.isfile(path) and os.path.getsize(path) <= _MAX_BYTES:  # to open a pipe would hang
+            with open(path, "rb") as stream:
+                content = stream.read(_MAX_BYTES)
+    text = "" if b"\0" in content else content.decode("utf-8", "replace")
+    # A line that continues becomes one, with empty lines behind it.
+    text = _CONTINUED.sub(lambda found: found[0].replace("\\\n", " ") + "\n" * found[0].count("\n"), text)
+    return [(path, number, _COMMENT.sub("", line)) for number, line in enumerate(text.splitlines(), 1)]
+
+
+def _is_administrator(user: str) -> bool:
+    """Return whether commands of the user's crontab can start a container of root."""
+    with contextlib.suppress(KeyError):
+        groups = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
+        return user == "root" or bool(
+            {grp.getgrgid(each).gr_name for each in groups} & {"docker", "root", "sudo", "wheel"}
+        )
+    return False
+
+
+def _glob(patterns: Iterable[str]) -> List[str]:
+    """Return the files, each once, by the first of its paths."""
+    found = [path for pattern in patterns for path in sorted(glob.glob(pattern, recursive=True))]
+    return list({os.path.realpath(path): path for path in reversed(found)}.values())[::-1]
