@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -14,7 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory
 
-_CONFIRM_SECONDS = 60
+_CONFIRM_SECONDS, _DHCP_SECONDS = 60, 15
 _PAUSE_SECONDS = 2
 _FRESH = "-o ControlMaster=no -o ControlPath=none"
 """Before the user's options, because ssh takes the first value of an option."""
@@ -36,10 +37,8 @@ class ActionModule(HostAction):
         if result.get("pending") and not result.get("failed"):
             self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS))
             result["pending"] = []
-        if result.get("rolled_back"):
-            names = ", ".join(map(str, result["rolled_back"]))
-            result["warnings"] = [f"Unconfirmed adoption of an earlier run rolled back: {names}."]
-        return result
+        warnings = list(_warnings(result, int(arguments.get("dhcp_timeout") or _DHCP_SECONDS)))
+        return {**result, "warnings": warnings} if warnings else result
 
     def _confirm(self, token: str, seconds: int) -> None:
         """Confirm until it has succeeded, or the host rolls back. Raises FleetError."""
@@ -58,6 +57,8 @@ class ActionModule(HostAction):
                 # A try whose connection broke may still run on the host.
                 if answer.get("code") != "host_busy":
                     code, fix = str(answer.get("code") or "not_confirmed"), str(answer.get("fix") or "Run again.")
+                    if code not in ("rolled_back", "network_changed"):
+                        fix = f"The host rolls the adoption back within {seconds} s. {fix}"
                     raise FleetError(code, cause, fix)
             if time.monotonic() >= deadline:
                 raise FleetError(
@@ -66,3 +67,13 @@ class ActionModule(HostAction):
                     f"The host rolls it back within {seconds} s. Repair SSH to this host, then run again.",
                 )
             time.sleep(_PAUSE_SECONDS)
+
+
+def _warnings(result: Mapping[str, Any], seconds: int) -> Iterator[str]:
+    if result.get("rolled_back"):
+        yield f"Unconfirmed adoption of an earlier run rolled back: {', '.join(map(str, result['rolled_back']))}."
+    for name in [each.get("name") for each in result.get("adopted") or () if each.get("addresses") == []]:
+        again = f"`nmcli connection modify {name} ipv4.method auto` and `nmcli connection up {name}` on the host"
+        yield f"{name} has no address: no DHCP answer within {seconds} s. To ask again, run {again}."
+    for name in [each.get("name") for each in result.get("released") or () if each.get("was_deleted")]:
+        yield f"Profile of {name} was deleted by hand: its zone and kernel settings were restored as far as noted."

@@ -22,12 +22,14 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import inte
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import Interface, NetworkState, nmcli
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils._system import commands, files, folders, waiting
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, files, folders, processes, waiting
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
 CHANGES = "/run/slb-fleet"
 ADOPTED = "/var/lib/slb-fleet/interfaces.json"
-_DEVICE = "/run/NetworkManager/devices/{}"
+_PROFILES = "/etc/NetworkManager/system-connections"
+_SERVICE = "org.freedesktop.NetworkManager"
+_KEEP_FOREIGN = "1"  # flag of Reapply since NetworkManager 1.42: addresses of other programs stay
 _MASTER = "/sys/class/net/{}/master"
 _UPPER = "/sys/class/net/{}/upper_*"
 _IPV6 = "/proc/sys/net/ipv6/conf/{}/{}"
@@ -41,12 +43,9 @@ _SCRIPT = """\
 # Roll back a change of network interfaces that was not confirmed. Run by a timer of systemd, or by the module.
 cd {folder} || exit 1
 mv armed rolled_back || exit 0
-nm() {{ timeout -k 1 8 nmcli "$@" >/dev/null 2>&1; }}
+{nmcli}
 deleted=yes
-for uuid in {uuids}; do
-    nm connection delete uuid "$uuid"
-    case $? in 0 | 10) ;; *) deleted=no ;; esac
-done
+{free}
 if [ $deleted = no ]; then
     # NetworkManager is stopped or frozen: it must not find the profiles when it returns.
     running=no
@@ -59,11 +58,27 @@ if [ $deleted = no ]; then
         grep -ls "^uuid=$uuid" /run/NetworkManager/system-connections/* /etc/NetworkManager/system-connections/* |
             while IFS= read -r file; do rm -f "$file"; done
     done
-    {flush}
     [ $running = no ] || systemctl start NetworkManager
 fi
 {restore}
 """
+
+
+_NMCLI = 'nm() { timeout -k 1 8 nmcli "$@" 2>/dev/null; }'
+# To delete an active profile, and "reapply", remove addresses that other programs have set, such as a virtual one.
+_FREE = """\
+free() {
+    leased=$(nm -t -f DHCP4 device show "$1" | sed -n 's/.*[]:]ip_address = //p')
+    leased="$(ip -o -4 address show dev "$1" dynamic; [ -z "$leased" ] || ip -o -4 address show dev "$1" to "$leased")"
+    nm device set "$1" managed no
+    nm connection delete uuid "$2" >/dev/null
+    case $? in 0 | 10) ;; *) deleted=no ;; esac
+    for address in $(echo "$leased" | awk '{print $4}' | sort -u); do
+        ip address del "$address" dev "$1" 2>/dev/null
+    done
+    ip route flush dev "$1" proto dhcp 2>/dev/null
+    nm device set "$1" managed yes
+}"""
 
 
 class Wanted(NamedTuple):
@@ -82,12 +97,14 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         seen = _gather_network()
         chosen, reasons, failed = interfaces.choose(seen, wanted.interfaces)
         if failed:
-            raise _not_adopted(failed, reasons)
+            raise _not_adopted(failed, reasons, seen)
         has_default_route = bool(seen.default_routes)
         has_ipv6 = {each.name: _read_ipv6(each.name).get("disable_ipv6") != "1" for each in chosen}
         settings = {
             name: make_profile(_zone(name), wanted.dhcp_timeout, has_default_route, has_ipv6[name]) for name in has_ipv6
         }
+        if chosen:
+            _check_profiles_can_change()
         adopted: List[Dict[str, Any]] = [
             {"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen
         ]
@@ -108,15 +125,15 @@ def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool, has_ipv6
 
     On a host that has a default route, a lease brings nothing but the address and its subnet.
     """
-    settings = {"ipv4.dhcp-timeout": str(dhcp_timeout + 15)}
+    settings = {"ipv4.dhcp-timeout": str(dhcp_timeout + 15), "ethernet.cloned-mac-address": "preserve"}
     if zone:
         settings["connection.zone"] = zone
-    if not has_ipv6:
-        settings["ipv6.method"] = "disabled"
+    # What NetworkManager does not manage, it does not flush either.
+    settings["ipv6.method"] = "ignore" if has_ipv6 else "disabled"
     if has_default_route:
-        for family in ("ipv4", "ipv6") if has_ipv6 else ("ipv4",):
-            for setting in ("never-default", "ignore-auto-dns", "ignore-auto-routes"):
-                settings[f"{family}.{setting}"] = "yes"
+        settings.update(
+            {f"ipv4.{setting}": "yes" for setting in ("never-default", "ignore-auto-dns", "ignore-auto-routes")}
+        )
     return settings
 
 
@@ -162,28 +179,31 @@ def release(wanted: List[str], check_mode: bool) -> Result:
                 raise
             # Nothing was adopted on a host without NetworkManager.
             return Result(False, {"released": [], "left_alone": [], "pending": []})
+        if adopted:
+            _check_profiles_can_change()
         released: List[Dict[str, Any]] = []
         left_alone: List[Dict[str, Any]] = []
         refused: Dict[str, interfaces.Reason] = {}
         for each in interfaces.matching(seen, wanted):
             ours = adopted.get(each.name, {})
-            is_ours = ours.get("uuid") in {profile.uuid for profile in seen.profiles}
-            reason = _why_not_released(each, ours, seen) if is_ours else _NOT_OURS
-            if reason is not None:
-                if is_ours:
-                    refused[each.name] = reason
-                else:
-                    left_alone.append(_skipped(each, reason))
+            if not ours:
+                left_alone.append(_skipped(each, _NOT_OURS))
                 continue
-            released.append({"name": each.name, "uuid": ours["uuid"]})
+            path = next((profile.path for profile in seen.profiles if profile.uuid == ours["uuid"]), "")
+            reason = _why_not_released(each, ours, seen) if path else None
+            if reason is None and not check_mode:
+                reason = _release(each.name, ours, path)
+            if reason is not None:
+                refused[each.name] = reason
+                continue
+            released.append({"name": each.name, "uuid": ours["uuid"], "was_deleted": not path})
             if not check_mode:
-                _delete_profiles({each.name: ours})
                 del adopted[each.name]
                 _write_adopted(adopted)
         missing = [item for item in wanted if not interfaces.matching(seen, [item])]
         if missing or refused:
             # Also for a pattern: what was adopted remains.
-            raise _not_adopted([*missing, *refused], refused, "released", released=released)
+            raise _not_adopted([*missing, *refused], refused, seen, "released", released=released)
         diff = {"before": {each["name"]: each["uuid"] for each in released}, "after": {}}
         return Result(bool(released), {"released": released, "left_alone": left_alone, "pending": []}, diff)
 
@@ -210,7 +230,6 @@ def _change(
                 each.name: {
                     "uuid": uuids[each.name],
                     "zone": settings[each.name].get("connection.zone", ""),
-                    "was_unmanaged": each.state == "unmanaged",
                     "was_up": each.is_up,
                     "ipv6": ipv6[each.name],
                 }
@@ -219,7 +238,7 @@ def _change(
             "others": sorted(seen.others(names)),
             "default_routes": sorted(seen.default_routes),
         }
-        _arm(folder, change, chosen, wanted)
+        _arm(folder, change, wanted)
     except BaseException:
         for uuid in uuids.values():
             with contextlib.suppress(FleetError):
@@ -243,7 +262,7 @@ def _change(
         try:
             _delete_profiles({name: change["interfaces"].pop(name) for name in troubles})
             chosen = [each for each in chosen if each.name not in troubles]
-            _write_change(folder, change, chosen)
+            _write_change(folder, change)
         except (FleetError, OSError) as error:
             raise _roll_back(folder, str(error).rstrip(".")) from None
     after = _check(folder, change)
@@ -263,28 +282,45 @@ def _change(
 
 def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
     """Delete the profiles of interfaces, and restore what a profile does not hold. Raises FleetError."""
-    for entry in entries.values():
-        try:
-            nmcli("--wait", "10", "connection", "delete", "uuid", entry["uuid"], seconds=18)
-        except FleetError as error:
-            if error.values.get("rc") != 10:  # 10: no such profile
-                raise
-    commands.attempt(["sh", "-c", _restore_script(entries)], _RESTORE_SECONDS * len(entries))
+    script = f"{_NMCLI}\ndeleted=yes\n{_free_script(entries)}\n{_restore_script(entries)}\n[ $deleted = yes ]"
+    if commands.attempt(["sh", "-c", script], _RESTORE_SECONDS * (1 + len(entries))).rc != 0:
+        uuids = ", ".join(entry["uuid"] for entry in entries.values())
+        raise FleetError("nmcli_failed", f"Profile {uuids} not deleted.", _SEE_JOURNAL)
 
 
-def _write_change(folder: str, change: Dict[str, Any], chosen: List[Interface]) -> str:
+def _release(name: str, entry: Dict[str, Any], path: str) -> Optional[interfaces.Reason]:
+    """Delete the profile in the file ``path``; if a person has deleted it, restore the rest. Return why it remains."""
+    if not path:
+        commands.attempt(["sh", "-c", f"{_NMCLI}\n{_restore_script({name: entry})}"], _RESTORE_SECONDS)
+        return None
+    _delete_profiles({name: entry})
+    if os.path.exists(path):
+        return f"its file remains ({path}), and would connect it again after a boot", f"Remove {path}, then run again."
+    return None
+
+
+def _check_profiles_can_change() -> None:
+    """Raise FleetError if NetworkManager cannot write its profiles, in its own mount namespace."""
+    running = [pid for pid in processes.pids() if processes.read(pid, "comm").strip() == "NetworkManager"]
+    for root in [f"/proc/{pid}/root" for pid in running if processes.owner(pid) == 0]:
+        with contextlib.suppress(OSError):
+            is_read_only = os.statvfs(root + _PROFILES).f_flag & os.ST_RDONLY
+            if is_read_only or files.is_fixed(root + _PROFILES):
+                summary = f"Profiles cannot be changed: {_PROFILES} is read-only for NetworkManager."
+                fix = "Make it writable (mount, chattr, ReadOnlyPaths= of NetworkManager.service), then run again."
+                raise FleetError("profiles_read_only", summary, fix)
+
+
+def _write_change(folder: str, change: Dict[str, Any]) -> str:
     """Write the change and the script that rolls it back, and return the path of the script."""
     files.write_atomically(os.path.join(folder, "change.json"), json.dumps(change), 0o600)
     script = os.path.join(folder, "roll_back")
-    files.write_atomically(script, make_script(folder, change["interfaces"], chosen), 0o600)
+    files.write_atomically(script, make_script(folder, change["interfaces"]), 0o600)
     return script
 
 
-def _arm(folder: str, change: Dict[str, Any], chosen: List[Interface], wanted: Wanted) -> None:
-    for each in chosen:
-        with contextlib.suppress(OSError):
-            shutil.copy(_DEVICE.format(each.ifindex), os.path.join(folder, f"device-{each.ifindex}"))
-    script = _write_change(folder, change, chosen)
+def _arm(folder: str, change: Dict[str, Any], wanted: Wanted) -> None:
+    script = _write_change(folder, change)
     files.write_atomically(os.path.join(folder, "armed"), "", 0o600)
     seconds = wanted.dhcp_timeout + _ACTIVATION_SECONDS + wanted.confirm_timeout
     timer = ["systemd-run", "--collect", f"--on-active={seconds}", "--timer-property=AccuracySec=100ms"]
@@ -293,19 +329,21 @@ def _arm(folder: str, change: Dict[str, Any], chosen: List[Interface], wanted: W
         raise FleetError("rollback_impossible", f"Timer for the rollback not set: {done.words}.", "Repair systemd.")
 
 
-def make_script(folder: str, changed: Dict[str, Dict[str, Any]], chosen: List[Interface]) -> str:
+def make_script(folder: str, changed: Dict[str, Dict[str, Any]]) -> str:
     """Return the shell script that rolls the change back, also if NetworkManager is stopped or frozen."""
-    flush = []
-    for each in chosen:
-        name = shlex.quote(each.name)
-        flush.append(f"ip address flush dev {name} scope global")
-        flush.append(f"[ ! -e device-{each.ifindex} ] || cp device-{each.ifindex} {_DEVICE.format(each.ifindex)}")
     return _SCRIPT.format(
         folder=shlex.quote(folder),
+        nmcli=_NMCLI,
         uuids=" ".join(entry["uuid"] for entry in changed.values()),
-        flush="\n    ".join(flush),
+        free=_free_script(changed),
         restore=_restore_script(changed),
     )
+
+
+def _free_script(entries: Dict[str, Dict[str, Any]]) -> str:
+    """Return a shell script that deletes profiles and removes what a lease has brought, and nothing else."""
+    calls = [f"free {shlex.quote(name)} {entry['uuid']}" for name, entry in entries.items()]
+    return "\n".join([_FREE, *calls])
 
 
 def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
@@ -315,8 +353,6 @@ def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
     for name, entry in entries.items():
         quoted = shlex.quote(name)
         lines.append(_WAIT.format(quoted))
-        if entry["was_unmanaged"]:
-            lines.append(f"timeout -k 1 8 nmcli device set {quoted} managed no")
         if not entry["was_up"]:
             # Not what another device has come to use: that could cut the host off.
             unused = f"[ ! -e {shlex.quote(_MASTER.format(name))} ] && ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1"
@@ -335,29 +371,44 @@ def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
 def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
     """Return why the interface is not up; empty if it is. Without a lease it is up without an address.
 
-    As the vendor's procedure: `nmcli d connect`, and if nothing answers, methods off and `nmcli d reapply`.
+    As the vendor's procedure: `nmcli d connect`, and if nothing answers, the method off and `nmcli d reapply`.
     """
     uuid = entry["uuid"]
     up = ("connection", "up", "uuid", uuid, "ifname", name)
     with contextlib.suppress(FleetError):
         nmcli("--wait", str(dhcp_timeout), *up, seconds=dhcp_timeout + interfaces.NMCLI_SECONDS)
         if _is_connected(name, uuid):
-            # It answers routers itself then, with accept_ra 0.
-            _write_ipv6(name, entry, "forwarding")
+            # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers.
+            _write_ipv6(name, entry, "forwarding", "accept_ra")
             return ""
-    ipv6 = () if entry["ipv6"].get("disable_ipv6") == "1" else ("ipv6.method", "ignore")
     try:
-        nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled", *ipv6)
-        try:
-            nmcli("device", "reapply", name)
-        except FleetError:
-            nmcli("--wait", "10", *up, seconds=10 + interfaces.NMCLI_SECONDS)
+        nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled")
+        trouble = _apply_without_address(name, up)
     except FleetError as error:
         return error.summary.rstrip(".")
+    if trouble:
+        return trouble
     if waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
         _write_ipv6(name, entry, "forwarding", "accept_ra")
         return ""
     return "NetworkManager does not report the interface as connected"
+
+
+def _apply_without_address(name: str, up: Tuple[str, ...]) -> str:
+    """Apply the profile without IPv4 to the device, and keep the addresses of other programs; return why it failed."""
+    path = "".join(nmcli("-g", "GENERAL.DBUS-PATH", "device", "show", name))
+    call = ["busctl", "call", _SERVICE, path, f"{_SERVICE}.Device", "Reapply", "a{sa{sv}}tu", "0", "0", _KEEP_FOREIGN]
+    with contextlib.suppress(OSError):
+        if commands.attempt(call, interfaces.NMCLI_SECONDS).rc == 0:
+            return ""
+    before = interfaces.read_addresses(name)
+    if before:
+        return f"has {interfaces.cidr(before[0])} of another program"
+    try:
+        nmcli("device", "reapply", name)
+    except FleetError:
+        nmcli("--wait", "10", *up, seconds=10 + interfaces.NMCLI_SECONDS)
+    return ""
 
 
 def _is_connected(name: str, uuid: str) -> bool:
@@ -504,9 +555,10 @@ def _skipped(each: Interface, reason: interfaces.Reason) -> Dict[str, Any]:
 
 
 def _not_adopted(
-    items: List[str], reasons: Dict[str, interfaces.Reason], what: str = "adopted", **values: Any
+    items: List[str], reasons: Dict[str, interfaces.Reason], seen: NetworkState, what: str = "adopted", **values: Any
 ) -> FleetError:
-    why, fix = reasons.get(items[0], ("no such interface", "Correct slb_interfaces."))
+    present = ", ".join(each.name for each in seen.interfaces if not each.is_never_adopted)
+    why, fix = reasons.get(items[0], ("no such interface", f"Correct slb_interfaces. Present: {present}."))
     more = f" ({len(items) - 1} more)" if items[1:] else ""
     return FleetError(f"interface_not_{what}", f"Interface {items[0]} not {what}: {why}{more}.", fix, **values)
 

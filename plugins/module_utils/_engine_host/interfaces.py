@@ -6,8 +6,6 @@
 Sources: ``ip -json``, ``nmcli -t`` (tried with NetworkManager 1.30 to 1.52), NetworkManager.conf(5).
 """
 
-import configparser
-import contextlib
 import fnmatch
 import glob
 import ipaddress
@@ -16,6 +14,7 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import claims
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
 
@@ -26,42 +25,9 @@ _BINDINGS = (
     "connection.uuid,connection.interface-name,802-3-ethernet.mac-address,match.interface-name,connection.autoconnect"
 )
 _UPPER = "/sys/class/net/{}/upper_*"
-_IFUPDOWN = "/etc/network/interfaces /etc/network/interfaces.d/*"
-_SOURCE = re.compile(r"^[ \t]*source(-directory)?[ \t]+(\S+)", re.MULTILINE)
-_PRINTED = "NetworkManager --print-config"
-_CONFIGURATION = [
-    f"{folder}/NetworkManager/{files}"
-    for folder in ("/etc", "/run", "/usr/lib", "/lib")
-    for files in ("NetworkManager.conf", "conf.d/*.conf")
-]
-_REMOVE = "Remove {name} there, then run `nmcli general reload` and `nmcli device set {name} managed yes`."
-_CLAIMS = (
-    # Files that may give an interface to another program: where, a line about it, what that means, and what to do.
-    (
-        "/run/systemd/netif/links/{ifindex}",
-        "ADMIN_STATE=config",
-        "systemd-networkd configures it",
-        "Remove its .network file or its netplan entry, and reboot.",
-    ),
-    (
-        _IFUPDOWN,
-        r"\s*(?:iface|auto|allow-\S+)\s(?:.*\s)?{name}(?:\s|$)",
-        "ifupdown configures it",
-        _REMOVE,
-    ),
-    (
-        "/run/udev/data/n{ifindex}",
-        "E:NM_UNMANAGED=1",
-        "a udev rule excludes it from NetworkManager (NM_UNMANAGED)",
-        "Change that rule in /etc/udev/rules.d.",
-    ),
-    (
-        "/etc/keepalived/*.conf /etc/keepalived/*/*.conf /etc/frr/*.conf /etc/bird/*.conf",
-        r"(?!\s*[#!]).*(?<![\w.-]){name}(?![\w.-])",
-        "another program uses it",
-        "Remove {name} from that file, or leave it to that program.",
-    ),
-)
+_DEVICE_FIELDS = ("DEVICE", "STATE", "REASON", "CONNECTION", "CON-UUID")
+_UNMANAGED, _UNAVAILABLE, _CONNECTED = 10, 20, 100  # of GENERAL.STATE
+_LEAST_REASON = 74  # of GENERAL.REASON; earlier ones do not say why a device is not managed
 
 Reason = Tuple[str, str]
 """Why an interface is skipped, and what a person can do about it."""
@@ -82,6 +48,7 @@ class Profile(NamedTuple):
 class Interface(NamedTuple):
     """A network interface. ``state`` and ``connection`` are NetworkManager's; None if it does not know the device.
 
+    ``code``: the number of the state. ``why``: NetworkManager's number and words for it. ``driver``: of the kernel.
     ``kind``: ``ethernet``, ``loopback``, or the kernel's word, such as ``bridge``. ``carrier``: None while it is down.
     ``stacked``: devices on top of it, such as a VLAN; one in the namespace of a container has no name here.
     """
@@ -100,11 +67,14 @@ class Interface(NamedTuple):
     connection: Optional[str] = None
     uuid: Optional[str] = None
     altnames: Tuple[str, ...] = ()
+    code: int = 0
+    why: str = ""
+    driver: str = ""
 
     @property
     def is_offered(self) -> bool:
         """Return whether the web console offers it."""
-        return self.state in ("connected", "connected (externally)")
+        return self.code == _CONNECTED
 
     @property
     def is_never_adopted(self) -> bool:
@@ -174,18 +144,16 @@ def gather_network() -> NetworkState:
     """Read the state of the network once. Raises FleetError if the kernel cannot be asked."""
     links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
     routes = flatten_routes(_ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all"))
-    devices: Dict[str, List[str]] = {}
+    devices: Dict[str, Dict[str, str]] = {}
     profiles: List[Profile] = []
     trouble = None
     try:
-        for line in nmcli("-f", "DEVICE,STATE,CONNECTION,CON-UUID", "device", "status"):
-            name, *rest = split(line)
-            devices[name] = rest
+        devices = _devices()
         profiles = _profiles()
     except FleetError as error:
         trouble = error
     interfaces = [_interface(link, devices.get(link["ifname"])) for link in links]
-    return NetworkState(interfaces, routes, profiles, _read_files(), trouble, _find_ssh_interface(interfaces))
+    return NetworkState(interfaces, routes, profiles, claims.read_files(), trouble, _find_ssh_interface(interfaces))
 
 
 def flatten_routes(routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
@@ -230,12 +198,12 @@ def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
     ``wanted``: names, also alternative ones, MAC addresses or shell patterns of them; none means each physical Ethernet
-    device. An item without wildcards fails the host if its interface is missing or skipped, unless the console offers
-    it.
+    device. An item fails the host if it has no interface; one without wildcards also if its interface is skipped,
+    unless the console offers it.
     """
     chosen: List[Interface] = []
     reasons: Dict[str, Reason] = {}
-    failed: List[str] = [item for item in wanted if not _is_pattern(item) and not matching(seen, [item])]
+    failed: List[str] = [item for item in wanted if not matching(seen, [item])]
     for each in seen.interfaces:
         item = next((item for item in wanted if _meets(item, each)), None)
         if wanted and item is None:
@@ -338,66 +306,19 @@ def _reason(each: Interface, seen: NetworkState, is_named: bool) -> Optional[Rea
         return "not a physical device", "Name it in slb_interfaces."
     if each.state is None:
         return "unknown to NetworkManager", "See `journalctl -u NetworkManager` on the host."
-    return claimed_by(each, seen.files) or _reason_in_use(each, seen)
-
-
-def claimed_by(each: Interface, files: Dict[str, str]) -> Optional[Reason]:
-    """Return which file gives the interface to another program: a profile would be unused after a boot."""
-    for places, line, why, fix in _CLAIMS:
-        patterns = places.format(ifindex=each.ifindex).split()
-        patterns += _sourced(files) if places == _IFUPDOWN else []
-        claim = re.compile("^" + line.format(name=re.escape(each.name)), re.MULTILINE)
-        for path, text in files.items():
-            if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns) and claim.search(text):
-                return f"{why} ({path})", fix.format(name=each.name)
-    if _excludes(files.get(_PRINTED, ""), each):
-        named = [path for path in files if "/NetworkManager/" in path and _excludes(files[path], each)]
-        place = named[-1] if named else f"`{_PRINTED}`"
-        return f"NetworkManager's configuration excludes it ({place})", _REMOVE.format(name=each.name)
-    return None
-
-
-def _sourced(files: Dict[str, str]) -> List[str]:
-    """Return the patterns of the files that ifupdown's configuration includes, relative to its folder."""
-    texts = [text for path, text in files.items() if path.startswith("/etc/network/")]
-    lines = [found for text in texts for found in _SOURCE.findall(text)]
-    return [
-        os.path.join("/etc/network", path, "*") if is_folder else os.path.join("/etc/network", path)
-        for is_folder, path in lines
-    ]
-
-
-def _excludes(text: str, each: Interface) -> bool:
-    """Return whether a configuration of NetworkManager excludes the interface."""
-    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return False
-    lists = [parser.get("keyfile", key, fallback="") for key in ("unmanaged-devices", "unmanaged-devices+")]
-    for section in parser.sections():
-        value = parser.get(section, "managed", fallback="").strip().lower()
-        devices = parser.get(section, "match-device", fallback="*")
-        if section.startswith("device") and value and _has(devices, each):
-            # The first section that matches decides.
-            lists += [devices] if value in ("0", "false", "no", "off") else []
-            break
-    return any(_has(devices, each) for devices in lists if devices.strip())
-
-
-def _has(devices: str, each: Interface) -> bool:
-    """Return whether a device list of NetworkManager.conf has the interface; one of exceptions alone has all others."""
-
-    def is_meant(item: str) -> bool:
-        value = re.sub(r"^(interface-name:[=~]*|mac:|type:)", "", item)
-        if fnmatch.fnmatchcase(each.mac.lower(), value.lower()):
-            return True
-        return any(fnmatch.fnmatchcase(name, value) for name in (each.name, "ethernet", each.kind))
-
-    items = [item.strip() for item in re.split("[,;]", devices) if item.strip()]
-    exceptions = [item[len("except:") :] for item in items if item.startswith("except:")]
-    named = [item for item in items if not item.startswith("except:")]
-    return not any(map(is_meant, exceptions)) and (not named or any(map(is_meant, named)))
+    place = claims.find_claim(seen.files, [each.name, *each.altnames, each.mac], each.ifindex)
+    if place:
+        return f"another program may use it ({place})", f"Remove {each.name} there, or leave it to that program."
+    # Of a device that is managed now, the configuration shows what will be after a boot.
+    words = {each.name, *each.altnames, each.mac, each.driver, each.kind, "ethernet"}
+    line = claims.find_exclusion(seen.files.get(claims.PRINTED, ""), words - {""})
+    if line or each.code == _UNMANAGED:
+        number, _blank, words_of_it = each.why.partition(" ")
+        is_stated = number.isdigit() and int(number) >= _LEAST_REASON
+        why = f" ({line or (words_of_it.strip('()') if is_stated else '')})".replace(" ()", "")
+        fix = f"Let NetworkManager manage it: `{claims.PRINTED}` shows its configuration."
+        return f"not managed by NetworkManager{why}", fix
+    return _reason_in_use(each, seen)
 
 
 def _reason_in_use(each: Interface, seen: NetworkState) -> Optional[Reason]:
@@ -408,18 +329,18 @@ def _reason_in_use(each: Interface, seen: NetworkState) -> Optional[Reason]:
     own = [_route_in_words(route) for route in seen.routes if route.get("dev") == each.name and _is_lasting(route)]
     if own:
         return f"has a route that NetworkManager would remove ({own[0]})", "Make a NetworkManager profile by hand."
-    if each.uuid:
-        return (
-            f"NetworkManager connects it already ({each.connection or each.uuid})",
-            "Wait for it, or run `nmcli device`.",
-        )
+    own_profile = next((profile for profile in seen.profiles if profile.uuid == each.uuid), None)
+    # NetworkManager tries a profile that it has generated for ever.
+    if each.uuid and not (own_profile and _is_generated(own_profile)):
+        fix = "Wait for it, or run `nmcli device`."
+        return f"NetworkManager connects it already ({each.connection or each.uuid})", fix
     # netplan and the initrd write theirs below /run: a second profile would win after a reboot.
     active = {one.uuid for one in seen.interfaces}
     profiles = [profile for profile in seen.profiles if is_for(profile, each, active) and not _is_generated(profile)]
     if profiles:
         fix = f"Run `nmcli connection up uuid {profiles[0].uuid}` on the host, or delete that profile."
         return f"has the profile {profiles[0].name} already ({profiles[0].path})", fix
-    if each.state == "unavailable" or each.carrier is False:
+    if each.code == _UNAVAILABLE or each.carrier is False:
         return "no carrier", "Connect the cable, then run again."
     return None
 
@@ -448,10 +369,29 @@ def is_for(profile: Profile, each: Interface, active: Set[Optional[str]]) -> boo
     return bool(profile.mac) or (profile.is_automatic and profile.uuid not in active)
 
 
-def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
+def _devices() -> Dict[str, Dict[str, str]]:
+    """Return what NetworkManager says of each device, by name."""
+    found: List[Dict[str, str]] = []
+    for line in nmcli("-f", ",".join(f"GENERAL.{field}" for field in _DEVICE_FIELDS), "device", "show"):
+        key, *value = split(line)
+        if key == "GENERAL.DEVICE":
+            found.append({})
+        if found:
+            found[-1][key[len("GENERAL.") :]] = ":".join(value)
+    return {each["DEVICE"]: each for each in found}
+
+
+def read_addresses(name: str) -> List[Dict[str, Any]]:
+    """Return the addresses of an interface, without link-local ones. Raises FleetError."""
+    found = [each for link in _ip("address", "show", "dev", name) for each in link.get("addr_info", [])]
+    return [each for each in found if "local" in each and each.get("scope") != "link"]
+
+
+def _interface(link: Dict[str, Any], device: Optional[Dict[str, str]]) -> Interface:
     flags = link.get("flags", [])
     kind = link.get("linkinfo", {}).get("info_kind") or {"ether": "ethernet"}.get(link["link_type"], link["link_type"])
-    state, connection, uuid = device or ["", "", ""]
+    known = device or {}
+    code, _blank, state = known.get("STATE", "").partition(" ")
     return Interface(
         name=link["ifname"],
         ifindex=link["ifindex"],
@@ -463,11 +403,21 @@ def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
         port_of=link.get("master"),
         addresses=[each for each in link.get("addr_info", []) if "local" in each],
         stacked=_stacked(link),
-        state=state or None,
-        connection=connection or None,
-        uuid=uuid or None,
+        state=re.sub(r"^\((.*)\)$", r"\1", state) or None,
+        connection=known.get("CONNECTION") or None,
+        uuid=known.get("CON-UUID") or None,
         altnames=tuple(link.get("altnames", [])),
+        code=int(code) if code.isdigit() else 0,
+        why=known.get("REASON", ""),
+        driver=_driver(link["ifname"]),
     )
+
+
+def _driver(name: str) -> str:
+    try:
+        return os.path.basename(os.readlink(f"/sys/class/net/{name}/device/driver"))
+    except OSError:
+        return ""
 
 
 def _stacked(link: Dict[str, Any]) -> Tuple[str, ...]:
@@ -559,26 +509,6 @@ def _ip(*arguments: str) -> List[Dict[str, Any]]:
     if done.rc != 0:
         raise FleetError("network_not_read", f"Network not read: {done.words}.", "Install iproute2 4.19 or later.")
     found: List[Dict[str, Any]] = json.loads(done.stdout.strip() or "[]")
-    return found
-
-
-def _read_files() -> Dict[str, str]:
-    """Return the text of each file that may give an interface to another program, by path."""
-    patterns = [pattern.format(ifindex="[0-9]*") for places, *_rest in _CLAIMS for pattern in places.split()]
-    found: Dict[str, str] = {}
-
-    def read(patterns: List[str]) -> None:
-        for path in [path for pattern in patterns for path in sorted(glob.glob(pattern)) if path not in found]:
-            with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
-                found[path] = stream.read(1 << 20)
-
-    read(patterns + _CONFIGURATION)
-    read(_sourced(found))
-    program, option = _PRINTED.split()
-    command = commands.find(program)
-    printed = commands.attempt([command, option], _IP_SECONDS) if command else None
-    if printed is not None and printed.rc == 0:
-        found[_PRINTED] = printed.stdout
     return found
 
 

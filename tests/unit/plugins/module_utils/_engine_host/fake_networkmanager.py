@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,16 @@ def link(name: str, ifindex: int, **more: Any) -> dict[str, Any]:
     """Return one interface as `ip -json address` shows it."""
     known = {"ifindex": ifindex, "ifname": name, "flags": UP, "mtu": 1500, "link_type": "ether", "addr_info": []}
     return {**known, "address": f"52:54:00:00:00:{ifindex:02x}", **more}
+
+
+CODES = {"unmanaged": 10, "unavailable": 20, "disconnected": 30, "connecting": 70, "connected": 100}
+
+
+def shown(name: str, state: str, connection: str = "", uuid: str = "", reason: str = "0 (No reason given)") -> str:
+    """Return a device as `nmcli -t device show` prints it."""
+    values = {"DEVICE": name, "STATE": f"{CODES[state.partition(' ')[0]]} ({state})", "REASON": reason}
+    values.update({"CONNECTION": connection, "CON-UUID": uuid})
+    return "".join(f"GENERAL.{key}:{value}\n" for key, value in values.items())
 
 
 @dataclass
@@ -48,6 +59,7 @@ class FakeHost:
     shell: list[str] = field(default_factory=list)
     zone: str = ""
     networking: str = "enabled"
+    has_read_only_profiles: bool = False
     on_up: Any = None
 
     def path(self, uuid: str) -> Path:
@@ -66,7 +78,7 @@ class FakeHost:
         if "address" in words:
             devices = enumerate(self.devices.items(), 2)
             links = [link(name, n, flags=each.flags, addr_info=each.addresses) for n, (name, each) in devices]
-            return json.dumps(links)
+            return json.dumps([each for each in links if "dev" not in words or each["ifname"] == words[-1]])
         return "" if "-6" in words else json.dumps(self.routes)
 
     def _nmcli(self, words: list[str]) -> Any:
@@ -77,8 +89,10 @@ class FakeHost:
         line = " ".join(words)
         if line == "networking":
             return self.networking
-        if line.endswith("device status"):
-            return "\n".join(f"{name}:{each.state}::{each.uuid}" for name, each in self.devices.items())
+        if line.startswith("-f GENERAL.DEVICE"):
+            return "\n\n".join(shown(name, each.state, "", each.uuid) for name, each in self.devices.items())
+        if line.startswith("-g GENERAL.DBUS-PATH"):
+            return f"/devices/{words[-1]}"
         if line.endswith("connection show"):
             return "".join(f"{uuid}:802-3-ethernet:{self.path(uuid)}:a name\n" for uuid in self.profiles) or "x:vpn::\n"
         if line.startswith("--fields DHCP4,DHCP6 device show"):
@@ -128,9 +142,18 @@ class FakeHost:
         profile = self.profiles.pop(uuid, None)
         if profile is None:
             return 10
-        if self.devices[profile["ifname"]].uuid == uuid:
-            self.devices[profile["ifname"]] = Device()
+        device = self.devices[profile["ifname"]]
+        if device.uuid == uuid:
+            foreign = [each for each in device.addresses if not each.get("dynamic")]
+            self.devices[profile["ifname"]] = Device(addresses=foreign)
+        path = self.folder / "saved" / uuid
+        if path.exists() and not self.has_read_only_profiles:
+            path.unlink()
         return ""
+
+    def _busctl(self, words: list[str]) -> Any:
+        """Reapply with the flag that keeps addresses of other programs; NetworkManager before 1.42 refuses it."""
+        return self._up(next(u for u, each in self.profiles.items() if words[2].endswith(each["ifname"])))
 
     def _systemd_run(self, words: list[str]) -> str:
         self.timers.add(f"{words[words.index('--unit') + 1]}.timer")
@@ -153,6 +176,8 @@ class FakeHost:
         """Run a command, or the script of a rollback as far as it concerns profiles."""
         if words[0] == "-c":
             self.shell.append(words[1])
+            for uuid in re.findall(r"^free \S+ (\S+)$", words[1], re.MULTILINE):
+                self._delete(uuid)
             return ""
         script = Path(words[0])
         armed = script.parent / "armed"
@@ -178,5 +203,5 @@ def make_host(folder: Path, monkeypatch: Any) -> FakeHost:
     monkeypatch.setattr(adoption, "CHANGES", str(folder / "changes"))
     monkeypatch.setattr(adoption, "ADOPTED", str(folder / "adopted" / "interfaces.json"))
     monkeypatch.setattr(adoption, "_IPV6", str(folder / "{}-{}"))
-    monkeypatch.setattr(adoption, "_DEVICE", str(folder / "device-{}"))
+    monkeypatch.setattr(adoption, "_check_profiles_can_change", lambda: None)
     return host

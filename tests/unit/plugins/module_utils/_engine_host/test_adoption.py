@@ -122,7 +122,13 @@ def test_adopt_in_check_mode_changes_nothing(host):
 
 
 @pytest.mark.parametrize(
-    ("failing", "is_up"), [(set(), True), ({"reapply"}, True), ({"reapply", "10 connection up"}, False)]
+    ("failing", "is_up"),
+    [
+        (set(), True),
+        ({"busctl"}, True),
+        ({"busctl", "reapply"}, True),
+        ({"busctl", "reapply", "10 connection up"}, False),
+    ],
 )
 def test_adopt_without_lease_needs_no_address(host, failing, is_up):
     host.has_lease, host.failing = False, failing
@@ -144,7 +150,6 @@ def test_adopt_that_never_connects_is_rolled_back(host):
 @pytest.mark.parametrize("wanted", [["ens*"], ["52:54:*"], ["ens9", "ens1*"]])
 def test_adopt_removes_a_matched_one_that_fails(host, wanted):
     """One that does not come up does not end the adoption of the others."""
-    host.devices["ens10"].state = "unmanaged"
     host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
     result = adopt(*wanted)
     assert (result.values["pending"], [each["name"] for each in result.values["adopted"]]) == (["ens9"], ["ens9"])
@@ -152,7 +157,6 @@ def test_adopt_removes_a_matched_one_that_fails(host, wanted):
     assert "did not come up" in left["reason"]
     assert result.diff["after"].keys() == {"ens9"}
     assert [profile["ifname"] for profile in host.profiles.values()] == ["ens9"]
-    assert any("device set ens10 managed no" in command for command in host.shell)
     assert "ens10" not in (Path(adoption.CHANGES) / "t1" / "roll_back").read_text()
     adoption.confirm("t1")
     assert recorded().keys() == {"ens9"}
@@ -252,10 +256,11 @@ def test_confirm_rolls_back_if_another_address_appears(host):
 
 
 def test_adopt_removes_a_matched_one_that_another_program_uses(host):
-    host.on_up = lambda host: host.devices["ens10"].addresses.append(ADDED)
+    host.on_up = lambda host: host.devices["ens10"].addresses.append(dict(ADDED, local="203.0.113.9"))
     result = adopt("ens*")
     assert result.values["pending"] == ["ens9"]
-    assert "192.0.2.9" in next(each["reason"] for each in result.values["left_alone"] if each["name"] == "ens10")
+    assert [each["local"] for each in host.devices["ens10"].addresses][-1] == "203.0.113.9", "it is not removed"
+    assert "203.0.113.9" in next(each["reason"] for each in result.values["left_alone"] if each["name"] == "ens10")
 
 
 def test_adopt_rolls_back_if_a_lease_overlaps_another_network(host):
@@ -321,7 +326,7 @@ def test_adopt_reports_a_rollback_as_a_change(host):
     ("cause", "code"),
     [
         ({"networking": "disabled"}, "networking_disabled"),
-        ({"failing": {"device status"}}, "nmcli_failed"),
+        ({"failing": {"GENERAL.DEVICE"}}, "nmcli_failed"),
         ({"failing": {"address show"}}, "network_not_read"),
         ({"failing": {"connection add"}}, "nmcli_failed"),
     ],
@@ -380,7 +385,7 @@ def test_second_change_at_once_is_host_busy(host):
     ("state", "flags", "zone", "accept_ra", "commands_seen"),
     [
         ("disconnected", ["UP", "LOWER_UP"], "", "", []),
-        ("unmanaged", ["LOWER_UP"], "dmz", "1", ["managed no", "down", "--zone=dmz", "put 1 "]),
+        ("disconnected", ["LOWER_UP"], "dmz", "1", ["down", "--zone=dmz", "put 1 "]),
     ],
 )
 def test_release_restores_the_interface(host, state, flags, zone, accept_ra, commands_seen):
@@ -395,7 +400,7 @@ def test_release_restores_the_interface(host, state, flags, zone, accept_ra, com
     result = adoption.release(["ens9"], False)
     assert (result.changed, [each["name"] for each in result.values["released"]]) == (True, ["ens9"])
     (script,) = host.shell
-    assert [words for words in ("managed no", "down", "--zone=dmz", "put 1 ") if words in script] == commands_seen
+    assert [words for words in ("down", "--zone=dmz", "put 1 ") if words in script] == commands_seen
     assert (host.profiles, recorded()) == ({}, {})
     assert not adoption.release(["ens9"], False).changed
 
@@ -415,7 +420,7 @@ def kernel(host, **values):
     [
         (IPV6, False, {"forwarding": "0", "accept_ra": "1"}, IPV6),
         (dict(IPV6, accept_ra="2"), False, {"forwarding": "0", "accept_ra": "1"}, dict(IPV6, accept_ra="2")),
-        (dict(IPV6, accept_ra="1"), True, {"forwarding": "0", "accept_ra": "0"}, IPV6),
+        (dict(IPV6, accept_ra="0"), True, {"forwarding": "0", "accept_ra": "1"}, IPV6),
         (dict(IPV6, disable_ipv6="1"), False, {"forwarding": "0"}, dict(IPV6, disable_ipv6="1")),
     ],
     ids=["without lease", "with forwarding and routers", "with lease", "without IPv6"],
@@ -426,11 +431,7 @@ def test_adopt_keeps_the_ipv6_settings_of_the_kernel(host, before, has_lease, wr
     host.has_lease, host.on_up = has_lease, lambda host: kernel(host, **written)
     settings = adopt("ens9").values["adopted"][0]["settings"]
     assert kernel(host) == after
-    is_off = before["disable_ipv6"] == "1"
-    assert settings.get("ipv6.method") == ("disabled" if is_off else None)
-    assert ("ipv6.never-default" in settings) is not is_off
-    profile = next(iter(host.profiles.values()))
-    assert profile.get("ipv6.method") == ("disabled" if is_off else None if has_lease else "ignore")
+    assert settings["ipv6.method"] == ("disabled" if before["disable_ipv6"] == "1" else "ignore")
     adoption.confirm("t1")
     assert recorded()["ens9"]["ipv6"] == before
 
@@ -498,6 +499,54 @@ def test_release_keeps_what_is_not_adopted(host):
     assert {each["name"] for each in result.values["left_alone"]} == {"eth0", "ens9", "ens10"}
     assert not adoption.release(["ens9"], False).changed
     assert code_of(adoption.release, ["ens7"], False) == "interface_not_released"
+
+
+def test_release_whose_file_remains_is_a_failure(host):
+    adopted("ens9")
+    host.has_read_only_profiles = True
+    assert code_of(adoption.release, ["ens9"], False) == "interface_not_released"
+    assert recorded().keys() == {"ens9"}
+
+
+def test_release_restores_the_rest_if_the_profile_is_gone(host):
+    host.zone = "dmz"
+    adopted("ens9")
+    host._delete(recorded()["ens9"]["uuid"])
+    host.shell.clear()
+    result = adoption.release(["ens9"], False)
+    assert [(each["name"], each["was_deleted"]) for each in result.values["released"]] == [("ens9", True)]
+    assert "--zone=dmz" in host.shell[0]
+    assert recorded() == {}
+
+
+@pytest.mark.parametrize("act", [lambda: adopt("ens9"), lambda: adoption.release(["ens9"], False)])
+def test_profiles_that_cannot_be_written_are_seen_first(host, monkeypatch, act):
+    if "release" in str(act.__code__.co_names):
+        adopted("ens9")
+    before = dict(host.profiles)
+
+    def refuse():
+        raise FleetError("profiles_read_only", "", "")
+
+    monkeypatch.setattr(adoption, "_check_profiles_can_change", refuse)
+    assert code_of(act) == "profiles_read_only"
+    assert host.profiles == before
+
+
+def test_old_networkmanager_keeps_an_address_of_another_program(host):
+    """Before 1.42, the command that applies a profile removes foreign addresses."""
+    host.has_lease, host.failing = False, {"busctl"}
+    attempt = host.attempt
+
+    def come(argv, timeout, given=""):
+        if "ipv4.method" in argv:
+            host.devices["ens9"].addresses = [dict(ADDED)]
+        return attempt(argv, timeout, given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commands, "attempt", come)
+        assert code_of(adopt, "ens9") == "network_changed"
+    assert host.devices["ens9"].addresses == [ADDED]
 
 
 def test_unreadable_list_of_adopted_is_an_error(host):

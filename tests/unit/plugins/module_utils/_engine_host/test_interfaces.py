@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, interfaces
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import Interface, claimed_by
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, claims, interfaces
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_networkmanager import SSH, link
+from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_networkmanager import (
+    SSH,
+    link,
+    shown,
+)
 
 LINK_LOCAL = {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"}
 UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce7f4"
@@ -27,16 +31,15 @@ LINKS = [
     link("veth1a2b", 9, linkinfo={"info_kind": "veth"}),
     {},
 ]
-DEVICES = f"""lo:unmanaged::
-eth0:connected:Wired\\: one \\\\ two:{UUID}
-ens9:disconnected::
-ens10:unavailable::
-br0:connected (externally):br0:c0
-ens11:disconnected::
-ens12:unmanaged::
-ens13:disconnected::
-veth1a2b:unmanaged::
-"""
+DEVICES = "\n".join(
+    [
+        *(shown(name, "unmanaged") for name in ("lo", "veth1a2b")),
+        shown("eth0", "connected", "Wired: one \\\\ two", UUID),
+        *(shown(name, "disconnected") for name in ("ens9", "ens11", "ens12", "ens13")),
+        shown("ens10", "unavailable"),
+        shown("br0", "connected (externally)", "br0", "c0"),
+    ]
+)
 BINDINGS = f"""connection.uuid:{UUID}
 connection.interface-name:{{}}
 802-3-ethernet.mac-address:{{}}
@@ -61,7 +64,7 @@ def host(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     scripts = {
         "ip": 'case "$*" in *address*) cat address;; *-6*) cat routes6;; *) cat routes;; esac',
-        "nmcli": 'case "$*" in *status) cat devices;; *"show uuid"*) cat bindings;; *) cat connections;; esac',
+        "nmcli": 'case "$*" in *GENERAL.DEVICE*) cat devices;; *"show uuid"*) cat bindings;; *) cat connections;; esac',
     }
     for name, script in scripts.items():
         command = tmp_path / "bin" / name
@@ -102,7 +105,7 @@ def test_ssh_is_the_first_reason_of_a_virtual_interface(host):
         (["ens9", "ens10"], ["ens9"], ["ens10"]),
         (["ens*", "52:54:00:00:00:04"], ["ens9"], ["ens10"]),
         (["ens77", "ens9"], ["ens9"], ["ens77"]),
-        (["ens7*"], [], []),
+        (["ens7*"], [], ["ens7*"]),
         ([], [], []),
     ],
 )
@@ -141,76 +144,117 @@ def test_describe_tells_why_an_interface_is_not_offered(host):
     assert facts["ens10"]["why"] == "no carrier"
 
 
-ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:0c", True, True, None, [], state="unmanaged")
+ENS9 = {"ens9", "52:54:00:00:00:0c", "virtio_net", "ethernet"}
+CLAIMS = [  # file, text, line that mentions ens9 (other name enp0s9), or None
+    ("/etc/network/interfaces", "auto lo ens9\niface lo inet loopback\n", 1),
+    ("/etc/network/interfaces", "iface br0 inet static\n  bridge_ports ens9\n", 2),
+    ("/etc/network/interfaces.d/a", "iface bond0 inet dhcp\n  bond-slaves eth1 enp0s9\n", 2),
+    ("/etc/network/interfaces.d/a", "allow-hotplug /ens*\n", 1),
+    ("/etc/network/interfaces", "iface ens90 inet dhcp\n# ens9", None),
+    ("/etc/network/interfaces", "iface ens9.7 inet dhcp\n", None),
+    ("/etc/network/interfaces.d/a.dpkg-old", "iface ens9 inet dhcp\n", None),
+    ("/etc/netplan/a.yaml", "network:\n  ethernets:\n    ens9: {dhcp4: true}\n", 3),
+    ("/etc/netplan/a.yaml", "match: {macaddress: '52:54:00:00:00:0C'}\n", 1),
+    ("/etc/systemd/network/a.network", "[Match]\nName=en*\n", 2),
+    ("/etc/systemd/network/a.network", "[Match]\nName=*\n", 2),
+    ("/etc/systemd/network/a.network", "[Match]\nName=ens9\n[Link]\nUnmanaged=yes\n", None),
+    ("/etc/systemd/network/a.link", "[Match]\nOriginalName=ens9\n", None),
+    ("/etc/keepalived/a.conf", "vrrp_instance a { interface enp0s9 }", 1),
+    ("/etc/keepalived/a.conf", "! interface ens9\n# ens9\ninterface ens90", None),
+    ("/etc/frr/frr.conf", "interface ens9\n", 1),
+    ("/etc/bird/bird.conf", 'protocol ospf { /* ens9 */ area 0 { interface "ens9"; } }', 1),
+    ("/etc/bird/bird.conf", "// ens9\n/* ens9 */\n", None),
+    ("/etc/dhcpcd.conf", "interface ens9\n", 1),
+    ("/etc/hostapd/a.conf", "interface=ens9\n", 1),
+    ("/etc/dnsmasq.d/a", "interface=ens9\n", 1),
+    ("/etc/systemd/system/a.service", "ExecStart=/sbin/ip link set ens9 up\n", 1),
+    ("/etc/systemd/system/a.timer", "OnCalendar=*:0/5\n", None),
+    ("/etc/rc.local", "ifconfig ens9 up\n", 1),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "line"), CLAIMS, ids=lambda value: str(value)[:40])
+def test_file_that_mentions_an_interface_is_named(tmp_path, monkeypatch, path, text, line):
+    monkeypatch.setattr(claims, "_FILES", [f"{tmp_path}{each}" for each in claims._FILES])
+    monkeypatch.setattr(claims.commands, "find", lambda _name: None)
+    file = tmp_path / path.lstrip("/")
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    found = claims.find_claim(claims.read_files(), ["ens9", "enp0s9", "52:54:00:00:00:0c"], 3)
+    assert found == (f"{file}:{line}" if line else None)
+
+
+@pytest.mark.parametrize(("state", "is_claimed"), [("configured", True), ("configuring", True), ("unmanaged", False)])
+def test_link_that_networkd_configures_is_named(state, is_claimed):
+    files = {"/run/systemd/netif/links/3": f"# x\nADMIN_STATE={state}\n"}
+    assert bool(claims.find_claim(files, ["ens9"], 3)) == is_claimed
+    assert claims.find_claim(files, ["ens9"], 33) is None
 
 
 @pytest.mark.parametrize(
-    ("text", "is_unmanaged"),
+    ("text", "line"),
     [
-        ("[keyfile]\nunmanaged-devices=interface-name:ens9", True),
-        ("[keyfile]\nunmanaged-devices=none\n[keyfile]\nunmanaged-devices=interface-name:ens9", True),
-        ("[keyfile]\nunmanaged-devices=interface-name:ens*;interface-name:eth0", True),
-        ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:0c", True),
-        ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:0C", True),
-        ("[keyfile]\nunmanaged-devices=type:veth", True),
-        ("[keyfile]\nunmanaged-devices=*,except:type:wifi,except:type:gsm", True),
-        ("[keyfile]\nunmanaged-devices=except:interface-name:eth0", True),
-        ("[keyfile]\nunmanaged-devices=*,except:interface-name:ens9", False),
-        ("[keyfile]\nunmanaged-devices=interface-name:ens10", False),
-        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=0", True),
-        ("[device]\nmanaged=false", True),
-        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=1", False),
-        ("[main]\nplugins=keyfile", False),
-        ("unmanaged-devices=interface-name:ens9", False),  # NetworkManager ignores a file without a section
+        ("[keyfile]\nunmanaged-devices=interface-name:ens9", 1),
+        ("[keyfile]\nunmanaged-devices=none\n[keyfile]\nunmanaged-devices=interface-name:ens9", 3),
+        ("[keyfile]\nunmanaged-devices=interface-name:ens*;interface-name:eth0", 1),
+        ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:0C", 1),
+        ("[keyfile]\nunmanaged-devices=driver:virtio_net", 1),
+        ("[keyfile]\nunmanaged-devices=*,except:type:wifi,except:type:gsm", 1),
+        ("[keyfile]\nunmanaged-devices=except:interface-name:eth0", 1),
+        ("[keyfile]\nunmanaged-devices=*,except:interface-name:ens9", None),
+        ("[keyfile]\nunmanaged-devices=interface-name:ens10", None),
+        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=0", 1),
+        ("[device]\nmanaged=false", 1),
+        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=1\n[device-b]\nmanaged=0\n", None),
+        ("[device-b]\nmanaged=0\n[device-a]\nmatch-device=interface-name:ens9\nmanaged=1\n", 1),
+        ("[device-a]\nmatch-device=interface-name:eth0\nmanaged=0\n", None),
+        ("[main]\nplugins=keyfile", None),
     ],
 )
-def test_configuration_that_excludes_an_interface(text, is_unmanaged):
-    path = "/etc/NetworkManager/conf.d/x.conf"
-    ens9 = ENS9._replace(kind="veth") if "veth" in text else ENS9
-    reason = claimed_by(ens9, {path: text, "NetworkManager --print-config": text})
-    assert (reason is not None) == is_unmanaged
-    assert reason is None or path in reason[0]
+def test_configuration_that_excludes_an_interface_is_quoted(text, line):
+    assert claims.find_exclusion(text, ENS9) == (text.splitlines()[line] if line else None)
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "is_claimed"),
-    [
-        ("/etc/network/interfaces", "auto lo ens9\niface lo inet loopback\n", True),
-        ("/etc/network/interfaces", "iface ens90 inet dhcp\n# ens9", False),
-        ("/run/udev/data/n3", "E:NM_UNMANAGED=1\n", True),
-        ("/run/udev/data/n33", "E:NM_UNMANAGED=1\n", False),
-        ("/run/systemd/netif/links/3", "# x\nADMIN_STATE=configured\n", True),
-        ("/etc/keepalived/a.conf", "vrrp_instance a { interface ens9 }", True),
-        ("/etc/keepalived/a.conf", "# ens9\ninterface ens90", False),
-    ],
+    ("reason", "shown_reason"),
+    [("74 (The device is unmanaged by user decision)", "by user decision"), ("0 (No reason given)", None)],
 )
-def test_other_programs_that_have_an_interface(path, text, is_claimed):
-    reason = claimed_by(ENS9, {path: text})
-    assert (reason is not None) == is_claimed
-    assert reason is None or path in reason[0]
+def test_unmanaged_interface_is_left_alone_with_the_reason(host, reason, shown_reason):
+    (host / "devices").write_text(f"{DEVICES}\n{shown('ens9', 'unmanaged', reason=reason)}")
+    why, _fix = interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"]
+    assert why.startswith("not managed by NetworkManager")
+    assert (shown_reason or "") in why
+    assert ("No reason" in why) is False
+
+
+def test_generated_profile_that_is_tried_for_ever_is_no_obstacle(host):
+    """In NetworkManager's default configuration, a fresh interface has one at once."""
+    other = UUID.replace("97", "00")
+    (host / "devices").write_text(f"{DEVICES}\n{shown('ens9', 'connecting', 'Wired connection 1', other)}")
+    (host / "generated").write_text("[connection]\nid=Wired connection 1\n[.nmmeta]\nnm-generated=true\n")
+    (host / "connections").write_text(f"{other}:802-3-ethernet:{host}/generated:Wired connection 1\n")
+    (host / "bindings").write_text(BINDINGS.format("ens9", "", "yes").replace(UUID, other))
+    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["ens*"])[0]] == ["ens9"]
+    (host / "generated").write_text("[connection]\nid=Wired connection 1\n")
+    assert interfaces.choose(interfaces.gather_network(), ["ens*"])[0] == []
 
 
 def test_profile_on_a_routed_host_brings_an_address_only():
-    assert adoption.make_profile("", 10, False) == {"ipv4.dhcp-timeout": "25"}
+    plain = {"ipv4.dhcp-timeout": "25", "ipv6.method": "ignore", "ethernet.cloned-mac-address": "preserve"}
+    assert adoption.make_profile("", 10, False) == plain
     settings = adoption.make_profile("internal", 10, True)
     assert settings["connection.zone"] == "internal"
-    assert settings["ipv4.never-default"] == settings["ipv6.ignore-auto-routes"] == "yes"
-    assert settings["ipv6.ignore-auto-dns"] == "yes"
+    assert settings["ipv4.never-default"] == settings["ipv4.ignore-auto-routes"] == "yes"
 
 
 def test_rollback_script_quotes_and_restores(tmp_path):
-    changed = {
-        "ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False, "ipv6": {"accept_ra": "0"}}
-    }
-    script = adoption.make_script(str(tmp_path), changed, [ENS9])
-    for words in (
-        "--zone='a b'",
-        "device set ens9 managed no",
-        "ip link set dev ens9 down",
-        "put 0 /proc/sys/net/ipv6/conf/ens9/accept_ra",
-        UUID,
-    ):
+    changed = {"ens9": {"uuid": UUID, "zone": "a b", "was_up": False, "ipv6": {"accept_ra": "0"}}}
+    script = adoption.make_script(str(tmp_path), changed)
+    put = "put 0 /proc/sys/net/ipv6/conf/ens9/accept_ra"
+    for words in ("--zone='a b'", "ip link set dev ens9 down", put, f"free ens9 {UUID}"):
         assert words in script
+    assert "flush dev ens9" not in script
+    subprocess.run(["sh", "-n"], input=script, text=True, check=True)
 
 
 @pytest.mark.parametrize(("route", "is_compared"), [("fe80::/64", False), ("default", True), ("2001:db8::/64", True)])
@@ -324,9 +368,8 @@ def test_choose_skips_an_interface_that_a_file_gives_away(host, monkeypatch):
     (host / "frr").mkdir()
     (host / "frr" / "one.conf").write_text("interface ens9\n")
     (host / "frr" / "two.conf").mkdir()
-    places, *rest = interfaces._CLAIMS[-1]
-    monkeypatch.setattr(interfaces, "_CLAIMS", ((places.replace("/etc/frr", f"{host}/frr"), *rest),))
-    assert f"{host}/frr/one.conf" in interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"][0]
+    monkeypatch.setattr(claims, "_FILES", (f"{host}/frr/*.conf",))
+    assert f"{host}/frr/one.conf:1" in interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"][0]
 
 
 def test_choose_names_one_of_two_profiles(host):
@@ -345,8 +388,7 @@ def test_profile_of_another_interface_that_is_bound_to_nothing(host):
 
 
 def test_choose_skips_an_interface_that_connects(host):
-    state = f"connecting (getting IP configuration):netplan-ens9:{UUID}"
-    (host / "devices").write_text(DEVICES.replace("ens9:disconnected::", f"ens9:{state}"))
+    (host / "devices").write_text(f"{DEVICES}\n{shown('ens9', 'connecting', 'netplan-ens9', UUID)}")
     assert "netplan-ens9" in interfaces.choose(interfaces.gather_network(), ["*"])[1]["ens9"][0]
 
 
@@ -379,26 +421,6 @@ def test_route_with_several_next_hops_is_a_route_of_each(host):
     seen = interfaces.gather_network()
     assert "(route 10.1.0.0/16 " in interfaces.choose(seen, ["*"])[1]["ens9"][0]
     assert not [line for line in seen.others(set()) if "linkdown" in line]
-
-
-@pytest.mark.parametrize(
-    ("text", "is_excluded"),
-    [
-        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=1\n[device-b]\nmanaged=0\n", False),
-        ("[device-b]\nmanaged=0\n[device-a]\nmatch-device=interface-name:ens9\nmanaged=1\n", True),
-        ("[device-a]\nmatch-device=interface-name:eth0\nmanaged=0\n", False),
-    ],
-)
-def test_first_matching_device_section_decides(host, text, is_excluded):
-    each = next(each for each in interfaces.gather_network().interfaces if each.name == "ens9")
-    assert interfaces._excludes(text, each) is is_excluded
-
-
-def test_claim_of_a_sourced_file_is_found(host):
-    each = next(each for each in interfaces.gather_network().interfaces if each.name == "ens9")
-    files = {"/etc/network/interfaces": "source more/*.cfg\n", "/etc/network/more/a.cfg": "iface ens9 inet static\n"}
-    assert "/etc/network/more/a.cfg" in str(claimed_by(each, files))
-    assert claimed_by(each, {**files, "/etc/network/interfaces": "#source more/*.cfg\n"}) is None
 
 
 @pytest.mark.parametrize("more", [{"port_of": "br0"}, {"stacked": ("ens9.7",)}])
