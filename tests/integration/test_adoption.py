@@ -136,9 +136,9 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
             assert "unbound" not in str(seen)
             assert "carrier" in seen[ANSWERED]
             for name, word in (
-                ("ens13", "20-slb-lab-nics"),
-                ("ens14", "20-slb-lab-nics"),
-                ("ens16", "interfaces.d/ens16"),
+                ("ens13", "interface-name:ens13"),
+                ("ens14", "interface-name:ens14"),
+                ("ens16", "interfaces.d/ens16:1"),
             ):
                 assert word in seen[name]
             # NetworkManager of a busy machine may not answer in time; the module says so.
@@ -174,12 +174,12 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
 
 
 @pytest.mark.long
-def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet):
+def test_networkd_a_route_and_a_bridge_are_reasons(fleet):
     def scenario(host):
         before = dump(host, *STILL)
         index = {name: shell(host, f"cat /sys/class/net/{name}/ifindex").strip() for name in NICS}
-        udev, networkd = f"/run/udev/data/n{index[SILENT]}", f"/run/systemd/netif/links/{index[ANSWERED]}"
-        shell(host, f"mkdir -p $(dirname {udev} {networkd}); echo E:NM_UNMANAGED=1 >{udev}")
+        networkd = f"/run/systemd/netif/links/{index[ANSWERED]}"
+        shell(host, f"mkdir -p $(dirname {networkd}); nmcli device set {SILENT} managed no")
         shell(host, f"echo ADMIN_STATE=configured >{networkd}; ip route add 192.0.2.0/24 dev ens9")
         shell(host, "ip link add br8 type bridge; ip link add port8 type veth peer name peer8")
         shell(host, "ip link set port8 master br8")
@@ -187,8 +187,9 @@ def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet):
             seen = reasons(module(fleet, host, "*", check=True))
         finally:
             shell(host, "ip link del port8; ip link del br8; ip route del 192.0.2.0/24 dev ens9")
-            shell(host, f"rm {udev} {networkd}")
-        for name, word in ((SILENT, "udev"), (ANSWERED, "networkd"), ("ens9", "192.0.2.0/24"), ("port8", "br8")):
+            shell(host, f"rm {networkd}; nmcli device set {SILENT} managed yes")
+        eventually(lambda: devices(host)[SILENT] == "disconnected", 30, "managed again")
+        for name, word in ((SILENT, "not managed"), (ANSWERED, "networkd"), ("ens9", "192.0.2.0/24"), ("port8", "br8")):
             assert word in seen[name], seen[name]
         assert "physical" in reasons(module(fleet, host, check=True))["ens9"]
         require_restored(host, before, *STILL)
@@ -249,19 +250,18 @@ def test_a_matched_interface_that_stays_down_is_removed(fleet):
 
 @pytest.mark.long
 def test_an_address_of_another_program_rolls_back(fleet):
+    """As VRRP does, once, while the adoption waits for DHCP: no step of the adoption removes it."""
+
     def scenario(host):
         before = dump(host, SILENT)
-        again = f"while :; do ip address replace 192.0.2.9/24 dev {SILENT}; sleep 0.05; done"
-        with adopting(fleet, host, names=[SILENT], confirm_timeout=120) as controller:
-            host.exec(["systemd-run", "--collect", "--unit", "another-program", "sh", "-c", again])
-            try:
-                controller.wait(300)
-            finally:
-                shell(host, "systemctl stop another-program")
+        with adopting(fleet, host, names=[SILENT], dhcp_timeout=15, confirm_timeout=120) as controller:
+            shell(host, f"ip address add 192.0.2.9/24 dev {SILENT}")
+            controller.wait(300)
             output = output_of(fleet.inventory.parent, controller)
             assert controller.returncode == 2, output
-            assert f"{SILENT} got 192.0.2.9/24" in output
-        # It has set the address again, so NetworkManager calls the interface "connected (externally)".
+            assert "192.0.2.9/24" in output
+        assert "192.0.2.9/24" in addresses(host, SILENT)
+        # NetworkManager calls the interface "connected (externally)".
         shell(host, f"ip address del 192.0.2.9/24 dev {SILENT}; nmcli connection delete {SILENT}", check=False)
         require_restored(host, before, SILENT)
 
@@ -495,5 +495,49 @@ def test_release_removes_the_file_of_the_profile(fleet):
         assert profiles(host)[ANSWERED] == [f"/etc/NetworkManager/system-connections/{ANSWERED}.nmconnection"]
         assert module(fleet, host, SILENT, ANSWERED, state="absent")["changed"]
         require_restored(host, before, SILENT, ANSWERED)
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.long
+def test_profiles_that_cannot_be_written_are_seen_first(fleet):
+    folder = "/etc/NetworkManager/system-connections"
+
+    def scenario(host):
+        before = dump(host, SILENT)
+        read_only = f"mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}"
+        shell(host, read_only)
+        try:
+            assert module(fleet, host, SILENT)["code"] == "profiles_read_only"
+        finally:
+            shell(host, f"umount {folder}")
+        assert module(fleet, host, SILENT)["changed"]
+        shell(host, read_only)
+        try:
+            assert module(fleet, host, SILENT, state="absent")["code"] == "profiles_read_only"
+        finally:
+            shell(host, f"umount {folder}")
+        # What a person deletes by hand is restored as far as it was noted.
+        shell(host, f"nmcli connection delete {SILENT}")
+        released = module(fleet, host, SILENT, state="absent")
+        assert [each["was_deleted"] for each in released["released"]] == [True], released
+        assert not module(fleet, host, SILENT, state="absent")["changed"]
+        require_restored(host, before, SILENT)
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.long
+def test_address_of_the_hardware_stays_although_the_host_has_random_ones(fleet):
+    def scenario(host):
+        conf = "/etc/NetworkManager/conf.d/99-random.conf"
+        mac = shell(host, f"cat /sys/class/net/{SILENT}/address").strip()
+        shell(host, f"printf '[connection]\\nethernet.cloned-mac-address=random\\n' >{conf}; nmcli general reload")
+        try:
+            assert module(fleet, host, SILENT)["changed"]
+            assert shell(host, f"cat /sys/class/net/{SILENT}/address").strip() == mac
+        finally:
+            shell(host, f"rm {conf}; nmcli general reload")
+        assert module(fleet, host, SILENT, state="absent")["changed"]
 
     everywhere(fleet, scenario)

@@ -229,17 +229,6 @@ def test_leftover_that_runs_beside_the_engine_is_seen(fleet, shell):
     assert facts(fleet)["running_leftovers"] == [name]
 
 
-def test_container_of_containerd_alone_is_unknown(fleet, shell):
-    own = "--snapshotter native"  # a lab host has no overlay
-    shell(f"docker save slb:1 | ctr -n other images import {own} -")
-    shell(f"ctr -n other run --detach --net-host {own} docker.io/library/{SERVE.replace('slb:1', 'slb:1 slb')}")
-    try:
-        assert facts(fleet)["engine_container"]["state"] == "unknown"
-        assert set_aside(fleet)["code"] == "container_state_unknown"
-    finally:
-        shell("ctr -n other tasks kill --signal KILL slb; sleep 1; ctr -n other containers delete slb")
-
-
 def test_systemd_unit_that_runs_the_container_is_named(fleet, shell):
     unit = f"[Service]\\nExecStartPre=-/usr/bin/docker rm -f slb\\nExecStart=/usr/bin/docker run --name slb {SERVE}"
     shell(f"printf '{unit}\\nRestart=always\\n' >/usr/lib/systemd/system/vendor.service; systemctl daemon-reload")
@@ -256,17 +245,27 @@ def test_systemd_unit_that_runs_the_container_is_named(fleet, shell):
 
 
 LOOP = "docker start slb || docker run --detach --name slb --network host slb:1 /bin/httpd -f -p 8000"
+FOREGROUND = (
+    "printf '[Service]\\n%sExecStartPre=-/usr/bin/docker rm -f slb\\nExecStart=/usr/bin/docker run --name %s "
+    "--network host slb:1 /bin/httpd -f -p 8000\\nRestart=always\\n[Install]\\nWantedBy=multi-user.target\\n' "
+)
+UNIT = "/etc/systemd/system/vendor"
 MANAGERS = {
     "init script": f"printf '#!/bin/sh\\n{LOOP}\\n' >/etc/init.d/vendor; chmod 755 /etc/init.d/vendor; "
     "update-rc.d vendor defaults; systemctl daemon-reload; systemctl start vendor",
     "rc.local": f"printf '#!/bin/sh\\n{LOOP}\\n' >/etc/rc.local; chmod 755 /etc/rc.local; "
     "systemctl daemon-reload; systemctl start rc-local",
     "timer": f"systemd-run --unit vendor --on-calendar '*:*:0/2' --timer-property AccuracySec=100ms sh -c '{LOOP}'",
+    "template": f"{FOREGROUND} '' %i >{UNIT}@.service; systemctl daemon-reload; systemctl enable --now vendor@slb",
+    "variable": f"{FOREGROUND} 'Environment=NAME=slb\\n' '${{NAME}}' >{UNIT}.service; systemctl daemon-reload; "
+    "systemctl enable --now vendor",
     "swarm": "docker swarm init --advertise-addr 127.0.0.1; docker service create --detach --name vendor slb:1 "
     "/bin/httpd -f -p 8000; until docker rename $(docker ps --quiet) slb; do sleep 0.2; done",
 }
-CLEAN = """docker swarm leave --force; systemctl unmask rc-local; systemctl stop vendor.timer vendor rc-local
-    rm -f /etc/rc.local /etc/init.d/vendor /root/vendor; update-rc.d -f vendor remove; systemctl daemon-reload"""
+OTHERS = ("rc.local", "swarm")
+CLEAN = f"""docker swarm leave --force; systemctl disable --now vendor@slb vendor; systemctl stop vendor.timer rc-local
+    rm -f /etc/rc.local /etc/init.d/vendor /root/vendor {UNIT}.service {UNIT}@.service; update-rc.d -f vendor remove
+    systemctl daemon-reload"""
 
 
 @pytest.mark.parametrize("manager", MANAGERS)
@@ -275,16 +274,25 @@ def test_fix_of_a_manager_keeps_the_container_away(fleet, shell, manager):
     try:
         wait_until(lambda: names(shell).get("slb") == "running", "the container of the manager", 60)
         refused = set_aside(fleet)
-        assert refused["code"] == ("managed_by_other" if manager == "swarm" else "managed_by_systemd"), refused
+        assert refused["code"] == ("managed_by_other" if manager in OTHERS else "managed_by_systemd"), refused
         # What a person reads there, and types. A transient unit is gone with its timer, before it is stopped.
-        for command, moved in re.findall(r"`([^`]+)`|move (\S+) to another folder", refused["fix"]):
-            shell(f"{command or f'mv {moved} /root'} || true")
+        written = r"`([^`]+)`|move (\S+) to another folder|from (\S+):(\d+)"
+        for command, moved, edited, line in re.findall(written, refused["fix"]):
+            edit = f"sed -i {line}d {edited}" if edited else f"mv {moved} /root"
+            shell(f"{command or edit} || true")
         done = set_aside(fleet)
         assert (done["failed"], done["changed"]) == (False, manager != "swarm"), done
         shell("systemctl daemon-reload; systemctl start rc-local vendor; sleep 4")
         assert "slb" not in names(shell)
     finally:
         shell(CLEAN)
+
+
+def test_container_that_could_not_be_started_again_is_not_stopped(fleet, shell):
+    shell(f"echo key >/root/key; {RUN} --volume /root/key:/key {SERVE}; rm /root/key")
+    refused = set_aside(fleet)
+    assert (refused["code"], "/root/key" in refused["msg"]) == ("container_not_restorable", True), refused
+    assert names(shell) == {"slb": "running"}
 
 
 def test_two_runs_at_once_set_aside_once(fleet, shell):
