@@ -258,10 +258,10 @@ slb_host:
           description: Target of the login banner, if the banner is a symbolic link.
           type: str
         bytes:
-          description: Sum of all known sizes in bytes.
+          description: Sum of their sizes in bytes.
           type: int
         sources:
-          description: Files that a login prints, each with C(source) and C(bytes). C(bytes) is null for scripts.
+          description: C(/run/motd.dynamic) and the login banner, if not empty, each with C(source) and C(bytes).
           type: list
           elements: dict
         backups:

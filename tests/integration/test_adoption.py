@@ -528,7 +528,7 @@ def test_profiles_that_cannot_be_written_are_seen_first(fleet):
 
 
 @pytest.mark.long
-def test_address_of_the_hardware_stays_although_the_host_has_random_ones(fleet):
+def test_random_addresses_of_the_hardware_are_not_used(fleet):
     def scenario(host):
         conf = "/etc/NetworkManager/conf.d/99-random.conf"
         mac = shell(host, f"cat /sys/class/net/{SILENT}/address").strip()

@@ -16,32 +16,21 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import files
 
 PATH = "/etc/motd"
 _DYNAMIC = "/run/motd.dynamic"
-_SCRIPTS = "/etc/update-motd.d"
-_FOLDERS = ("/etc/motd.d", "/run/motd.d", "/usr/lib/motd.d")
-_SSHD_CONFIG = "/etc/ssh/sshd_config"
 _MODE = 0o644
 
 
 def gather_banner() -> Dict[str, Any]:
-    """Return the sizes of the files that a login prints, and the backups of ``PATH``. No command is run."""
+    """Return the sizes of the two files that can be moved or shortened, and the backups of ``PATH``."""
     sources: List[Dict[str, Any]] = []
-    files_seen = set()
-    banner = _sshd_banner(_SSHD_CONFIG)
-    paths = [path for folder in _FOLDERS for path in sorted(glob.glob(folder + "/*"))]
-    for path, label in [(banner, f"{banner} (Banner of sshd)"), (_DYNAMIC, ""), (PATH, ""), *((p, "") for p in paths)]:
-        target = os.path.realpath(path) if path else ""
-        if path and os.path.isfile(target) and target not in files_seen and os.path.getsize(target):
-            files_seen.add(target)
-            name = label or (path if target == path else f"{path} ({target})")
-            sources.append({"source": name, "bytes": os.path.getsize(target)})
-    if not os.path.exists(_DYNAMIC):
-        scripts = [path for path in glob.glob(_SCRIPTS + "/*") if os.access(path, os.X_OK)]
-        if scripts:
-            sources.append({"source": f"{_SCRIPTS} ({len(scripts)} scripts)", "bytes": None})
+    for path in (_DYNAMIC, PATH):
+        target = os.path.realpath(path)
+        size = os.path.getsize(target) if os.path.isfile(target) else 0
+        if size and not (sources and target == os.path.realpath(_DYNAMIC)):
+            sources.append({"source": path if target == path else f"{path} ({target})", "bytes": size})
     return {
         "path": PATH,
         "target": os.path.realpath(PATH) if os.path.islink(PATH) else None,
-        "bytes": sum(source["bytes"] or 0 for source in sources),
+        "bytes": sum(source["bytes"] for source in sources),
         "sources": sources,
         "backups": _backups(PATH),
     }
@@ -89,25 +78,6 @@ def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
         _move(source, path)
         _remove_note(path)
     return Result(True, {"moved": True, "backup_file": source}, _diff(path, b"", message))
-
-
-def _sshd_banner(config: str, depth: int = 0) -> Optional[str]:
-    """Return the file of the first ``Banner`` outside of ``Match`` blocks."""
-    with contextlib.suppress(OSError, UnicodeDecodeError), open(config) as stream:
-        for line in stream:
-            word, _blank, value = line.strip().replace("\t", " ").partition(" ")
-            value = value.strip().strip('"')
-            if word.lower() == "match":
-                return None
-            if word.lower() == "banner":
-                return value if value.startswith("/") else None
-            if word.lower() == "include" and depth < 2:
-                for pattern in value.split():
-                    for path in sorted(glob.glob(os.path.join(os.path.dirname(_SSHD_CONFIG), pattern))):
-                        found = _sshd_banner(path, depth + 1)
-                        if found:
-                            return found
-    return None
 
 
 @contextlib.contextmanager

@@ -36,8 +36,6 @@ _FSTAB = "/etc/fstab"
 _MODE = 0o644
 _MAX_BYTES = 1024 * 1024
 _MAX_CONTAINERS = 5000
-_FREE_BYTES = 16384
-_FREE_INODES = 6
 _LOCK_SECONDS = 10
 _SECONDS_FREE = 2.0  # for which the name has to stay free, and a restored container has to run
 _STEP_SECONDS = 120  # from the record of a step to its last command, the stop of the container not included
@@ -786,9 +784,4 @@ def _find_obstacle_in(folder: str) -> Optional[str]:
         return f"{folder} is immutable (lsattr -d)"
     if not os.access(folder, os.W_OK | os.X_OK):
         return f"this user has no permission to write in {folder}"
-    # Some file systems have no limit of blocks or inodes; the total is 0 then.
-    if system.f_blocks and system.f_bfree * system.f_frsize < _FREE_BYTES:
-        return f"the file system of {folder} is full"
-    if system.f_files and system.f_ffree < _FREE_INODES:
-        return f"the file system of {folder} has too few free inodes"
     return None
