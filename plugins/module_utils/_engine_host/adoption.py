@@ -231,6 +231,7 @@ def _change(
                     "uuid": uuids[each.name],
                     "zone": settings[each.name].get("connection.zone", ""),
                     "was_up": each.is_up,
+                    "had_link_local": any(address.get("scope") == "link" for address in each.addresses),
                     "ipv6": ipv6[each.name],
                 }
                 for each in chosen
@@ -357,6 +358,9 @@ def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
             # Not what another device has come to use: that could cut the host off.
             unused = f"[ ! -e {shlex.quote(_MASTER.format(name))} ] && ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1"
             lines.append(f"{unused} && ip link set dev {quoted} down")
+        if not entry["had_link_local"]:
+            # The kernel makes one when NetworkManager lets the device go.
+            lines.append(f"ip -6 address flush dev {quoted} scope link")
         if entry["zone"]:
             zone = shlex.quote(entry["zone"])
             lines.append(f"timeout 8 firewall-cmd --zone={zone} --change-interface={quoted}")
