@@ -48,7 +48,7 @@ class ActionModule(HostAction):
         options = with_defaults(ARGUMENTS, self.read_options(ARGUMENTS, variables, environment=False))
         phase, planned = options["phase"], options["planned"] or {}
         if phase == "compare" and "plan" not in planned:
-            raise invalid("planned", "it is no plan", "Pass the result of the check of this host.")
+            raise invalid("planned", "it is not a plan", "Pass the result of the check of this host.")
         try:
             self._refuse_tag()
             refuse_in_inventory(variables, self._loader, is_check=phase == "check")

@@ -139,7 +139,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         return path.endswith(("slb_engines.yml", "slb_engines.yaml")) and bool(super().verify_file(path))
 
     def set_options(self, task_keys: Any = None, var_options: Any = None, direct: Any = None) -> None:
-        """Set the options of Ansible's own fragments: its messages would quote a password that is no text."""
+        """Set the options of Ansible's own fragments: its messages would quote a password that is not a text."""
         super().set_options(task_keys, var_options, {k: v for k, v in (direct or {}).items() if k not in _SPEC})
 
     def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:

@@ -132,7 +132,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         if implicit := set(found) - named:
             fix = "Add the host to the inventory, or remove it from slb_hosts."
             yield f"Host {min(implicit)} is not in the inventory.", fix
-        # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
+        # Of a play whose hosts are not known yet, all within the limit, as Ansible read it when it started.
         left = set(known.get("ansible_play_hosts_all", found) if limit else found).intersection(found)
         if not left:
             if len(split_host_pattern(given)) > 1:  # host_pattern_mismatch = error rejects all for one element

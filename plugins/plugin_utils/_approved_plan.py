@@ -75,7 +75,7 @@ def find_difference(host: FleetHost, work: str) -> str:
 
 
 def check_approved_plan(host: FleetHost) -> None:
-    """Raise FleetError, for the first host of a run, if the approved plan is no plan. All hosts with work read it."""
+    """Raise FleetError, for the first host of a run, if the approved plan is not one. All hosts with work read it."""
     approved = host.variables["approved_plan"]
     is_digest = isinstance(approved, str) and approved.startswith(_DIGEST)
     if approved is not None and not is_digest and host.reservations.is_first("approved plan"):
@@ -93,14 +93,14 @@ def read_approved_plan(value: Any) -> PlanOfRun | None:
 
 
 def _hosts_of(approved: Any) -> dict[str, str]:
-    """Return the work of each host in the approved plan. Raises FleetError for everything that is no plan."""
+    """Return the work of each host in the approved plan. Raises FleetError for anything that is not a plan."""
     plan, source = approved, "slb_approved_plan"
     try:
         if isinstance(approved, str):
             source = approved
             path = Path(approved.strip()).expanduser()
             if path.stat().st_size > _MAX_BYTES or not path.is_file():  # a pipe or a device may have no end
-                raise ValueError("it is no regular file of at most 64 MiB")
+                raise ValueError("it is not a regular file of at most 64 MiB")
             document = json.loads(path.read_text(encoding="utf-8"))
             if document["run"]["playbook"] != "slb.fleet.rollout":
                 raise ValueError(f"it is the report of {document['run']['playbook']}")

@@ -266,7 +266,7 @@ def explain(error: AnsibleError, option: str, value: Any) -> tuple[str, str]:
         shown = name[1] if name else "a variable in it"
         return f"{shown} is undefined", f"Define {shown}: check that the file with its value is loaded."
     if is_secret:
-        return "it is no valid template", "Mark it as !unsafe, or encrypt it with ansible-vault."
+        return "it is not a valid template", "Mark it as !unsafe, or encrypt it with ansible-vault."
     return str(error).partition(" String: ")[0].rstrip(".")[:150], ""
 
 

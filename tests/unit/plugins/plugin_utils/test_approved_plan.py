@@ -105,7 +105,7 @@ def test_approved_plan_is_a_file_of_bounded_size(tmp_path):
         with pytest.raises(FleetError) as caught:
             checked(tmp_path, str(path))
         assert caught.value.code == "approved_plan_invalid"
-        assert "it is no regular file" in caught.value.summary
+        assert "it is not a regular file" in caught.value.summary
         assert read_approved_plan(str(path)) is None
 
 

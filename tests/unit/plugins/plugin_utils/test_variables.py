@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     DEFAULTS,
     RANGES,
     checked,
+    decrypted,
     known_secrets,
     raw_value,
     read_variables,
@@ -291,3 +292,14 @@ def test_interface_has_the_range_of_the_variable(monkeypatch, option):
     for value in (least - 1, most + 1):
         with pytest.raises(FleetError, match=f"Give {least} to {most} seconds"):
             interface.operation({**given, option: value}, True)
+
+
+def test_vaulted_value_is_read_as_its_text():
+    class Vaulted:
+        _ciphertext = "$ANSIBLE_VAULT"
+
+        def __str__(self):
+            return "text"
+
+    assert decrypted(Vaulted()) == "text"
+    assert decrypted(7) == 7

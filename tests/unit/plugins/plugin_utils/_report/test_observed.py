@@ -31,3 +31,24 @@ def test_report_lists_the_changes_of_each_module(module):
 def test_released_interfaces_count_if_another_one_stays(is_failed):
     result = {"released": [{"name": "ens9"}], **({"failed": True} if is_failed else {"changed": True})}
     assert [each.code for each in observe("slb.fleet.interface", result).changes] == ["interfaces_released"]
+
+
+# Scripts and alerts use these words of report.json.
+CODES = [
+    ("engine_container", {"set_aside_as": "slb-leftover-1"}, "container_set_aside"),
+    ("engine_container", {"set_aside_as": None}, "container_deleted"),
+    ("engine_container", {"started": True}, "engine_started"),
+    ("engine_container", {"restored": True}, "container_restored"),
+    ("engine_container", {"restored": False}, "record_restored"),
+    ("engine_install", {"outcome": "requested"}, "install_requested"),
+    ("engine_install", {"outcome": "unknown"}, "install_unknown"),
+    ("engine_plan", {"has_recorded": True}, "record_verified"),
+    ("engine_record", {"record": {"state": "none"}}, "record_removed"),
+    ("interface", {"adopted": [{"name": "ens9"}]}, "interfaces_adopted"),
+    ("license", {"dest": "/x"}, "license_downloaded"),
+]
+
+
+@pytest.mark.parametrize(("module", "values", "code"), CODES)
+def test_code_of_a_change_stays(module, values, code):
+    assert [each.code for each in observe(f"slb.fleet.{module}", {"changed": True, **values}).changes] == [code]
