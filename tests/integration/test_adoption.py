@@ -255,6 +255,7 @@ def test_an_address_of_another_program_rolls_back(fleet):
     def scenario(host):
         before = dump(host, SILENT)
         with adopting(fleet, host, names=[SILENT], dhcp_timeout=15, confirm_timeout=120) as controller:
+            shell(host, f"until nmcli -g GENERAL.STATE device show {SILENT} | grep -q ^70; do sleep 0.1; done")
             shell(host, f"ip address add 192.0.2.9/24 dev {SILENT}")
             controller.wait(300)
             output = output_of(fleet.inventory.parent, controller)

@@ -379,6 +379,9 @@ def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
     """
     uuid = entry["uuid"]
     up = ("connection", "up", "uuid", uuid, "ifname", name)
+    foreign = interfaces.read_addresses(name)
+    if foreign:  # an activation would remove it
+        return f"has {interfaces.cidr(foreign[0])} of another program"
     with contextlib.suppress(FleetError):
         nmcli("--wait", str(dhcp_timeout), *up, seconds=dhcp_timeout + interfaces.NMCLI_SECONDS)
         if _is_connected(name, uuid):
