@@ -504,7 +504,7 @@ def _gather_network() -> NetworkState:
 def _read_ipv6(name: str) -> Dict[str, str]:
     """Return the IPv6 settings of the kernel that NetworkManager changes, in the order to restore them."""
     found = {}
-    for key in ("forwarding", "accept_ra", "disable_ipv6"):
+    for key in ("forwarding", "accept_ra", "addr_gen_mode", "disable_ipv6"):
         with contextlib.suppress(OSError), open(_IPV6.format(name, key)) as stream:
             found[key] = stream.read().strip()
     return found
