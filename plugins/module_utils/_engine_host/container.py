@@ -457,8 +457,8 @@ def _change(
         summary = f"Result of `{command}` unknown: no answer within {limit:g} s."
         raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.", is_unknown=True)
     summary, fix = f"Command `{command}` failed: {completed.words}.", "Remove the cause on the host, then run again."
-    # Podman has no daemon that would go on.
-    is_refused = seen.runtime == "podman" or "response from daemon" in completed.stderr
+    # After a refused signal nothing is carried out later, as AppArmor and plugins of Docker refuse it.
+    is_refused = re.search(r"permission denied|denied by plugin", completed.stderr, re.IGNORECASE)
     values = {"is_unknown": True} if pending and not is_refused else {}
     raise FleetError("container_command_failed", summary, fix, **values)
 

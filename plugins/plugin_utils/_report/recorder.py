@@ -73,7 +73,7 @@ class _Host:
 
 
 class Recorder:
-    """``run``: what is known when it starts. ``wall``: the time of day then; all other times are of one monotonic clock.
+    """``run``: what is known when it starts. ``wall``: the time of day then; other times are of one monotonic clock.
 
     ``folder``: of the reports, empty for none. ``approved``: the plan that the run was given. ``lost``: hosts that
     failed in an earlier playbook of the command, each with its name.

@@ -326,6 +326,34 @@ def test_prepare_failed_stop_may_still_be_carried_out(host):
     assert record.read()["state"] == "preparing"
 
 
+def test_refused_stop_puts_the_restart_policy_back(host):
+    host.runtime.add(policy="always", max=0)
+    before = host.state()
+    host.runtime.fails["stop"] = "Error response from daemon: cannot stop container: slb: permission denied"
+    with pytest.raises(FleetError) as raised:
+        prepare(host)
+    assert raised.value.code == "container_command_failed"
+    assert host.state() == before
+
+
+def test_verified_engine_that_is_gone_again_is_noted(host):
+    def install(identity):
+        prepare(host, request_id=identity)
+        mark(identity)
+        host.runtime.add(identity)
+        verify(identity)
+        return record.read()["replaced_gone"]
+
+    assert install("c1") is None
+    host.runtime.containers.clear()
+    assert install("c2") is True
+    host.runtime.containers.clear()
+    assert record.show(record.read())["replaced_gone"]
+    assert set_aside().changed, "the operator knows"
+    assert record.read()["replaced_gone"] is None
+    assert not set_aside().changed
+
+
 @pytest.mark.parametrize("verb", ["update", "rename"])
 def test_prepare_failed_command_restores(host, verb):
     host.runtime.add()
