@@ -15,8 +15,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import IDLE, digest_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan as PlanOfRun
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _DIGEST = "sha256:"
 _MAX_BYTES = 64 * 1024 * 1024
+_MAX_NAMES = 10
 _WORK_OPTIONS = (
     *(each.name for each in fields(InstallRequest) if each.name not in ("name", "manage_ip", "user_credential_id")),
     *(
@@ -40,12 +41,14 @@ _INTERFACE_OPTIONS = ("interfaces", "interfaces_state")
 
 
 def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
-    """Return what a rollout would do on a host, in one line; empty for nothing.
+    """Return what a rollout would do on a host, in one line: why it does nothing, or the work.
 
-    It has action, engine, address, management node, container id and credential, and options that are not the default.
+    Work has action, engine, address, management node, container id, credential, and options that are not the default.
     """
-    if plan.action == "fail" or (plan.action == "none" and not host.has_other_work):
-        return ""
+    if plan.action == "fail":
+        return f"blocked: {plan.code}"
+    if plan.action == "none" and not host.has_other_work:
+        return f"healthy: {host.engine.name}"
     engine, container = host.engine, slb_host["engine_container"].get("id")
     credential = f"credential {host.variables['user_credential_id']}"
     words = [f"{plan.action}:", engine.name, engine.manage_ip, engine.base_url, container, credential, *_options(host)]
@@ -61,17 +64,37 @@ def _options(host: FleetHost) -> Iterator[str]:
 
 
 def find_difference(host: FleetHost, work: str) -> str:
-    """Return how the work of a host differs from the approved plan, in words; empty if not. Raises FleetError."""
+    """Return how the run differs from the approved plan, in words; empty if not. Raises FleetError.
+
+    Each host counts: one that was healthy and is blocked or unreachable now keeps all others from being changed.
+    """
     approved = host.variables["approved_plan"]
-    if approved is None or not work:
+    if approved is None or is_idle(work):
         return ""
+    planned = dict(line.partition("\t")[::2] for line in host.reservations.noted("work"))
     if isinstance(approved, str) and approved.startswith(_DIGEST):
-        lines = (line.partition("\t") for line in host.reservations.noted("work"))
-        planned = {name: wants for name, _tab, wants in lines}
         is_same = digest_of(planned) == approved and planned.get(host.name) == work
         return "" if is_same else "The plan of the fleet has changed."
-    is_same = _hosts_of(approved).get(host.name, "") == work
-    return "" if is_same else "The approved plan has another plan for this host, or none."
+    hosts = _hosts_of(approved)
+    if hosts.get(host.name) != work:
+        return "The approved plan has another plan for this host, or none."
+    # What was done since is no difference; in a run of some hosts, the others have no plan.
+    names = set(planned) if host.is_limited else {*planned, *hosts}
+    others = [
+        name for name in sorted(names) if planned.get(name, "") not in (hosts.get(name), *_done(hosts, planned, name))
+    ]
+    return f"Hosts differ from the approved plan: {', '.join(others[:_MAX_NAMES])}." if others else ""
+
+
+def is_idle(work: str) -> bool:
+    """Return whether nothing is done on a host with this line of a plan."""
+    return not work or work.startswith(IDLE)
+
+
+def _done(hosts: Mapping[str, str], planned: Mapping[str, str], name: str) -> Iterator[str]:
+    """Yield the line of a host whose engine was installed since the plan was made."""
+    if not is_idle(hosts.get(name, "")) and planned.get(name, "").startswith("healthy"):
+        yield planned[name]
 
 
 def check_approved_plan(host: FleetHost) -> None:

@@ -39,6 +39,8 @@ BAD = ("failed", "unreachable", "interrupted", "not_started")
 """Hosts that need attention, and that the file ``retry`` names."""
 MAX_NAMES = 30
 """Hosts that a command names one by one."""
+IDLE = ("healthy:", "blocked:")
+"""Lines of a plan about hosts without work."""
 CHANGES: dict[str, tuple[str, str]] = {
     "install_requested": ("installation requested", "installation{} requested"),
     "install_unknown": ("installation requested, outcome unknown", "installation{} with unknown outcome"),
@@ -181,7 +183,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Plan:
-    """The work of each host that needs some. The order of the hosts does not matter."""
+    """What is done on each host, healthy and blocked ones included. The order of the hosts does not matter."""
 
     digest: Annotated[
         str, re.compile("^sha256:[0-9a-f]{64}$"), "Digest of the plan. The same plan has the same digest."
@@ -189,7 +191,7 @@ class Plan:
     hosts: Annotated[
         Mapping[str, str],
         "Work of each host: action, engine, address, management node, container, credential, options that are not the "
-        "default.",
+        "default. For a host without work, healthy or blocked.",
     ]
 
     @classmethod
@@ -198,9 +200,11 @@ class Plan:
         return cls(digest_of(wanted), wanted)
 
     def by_action(self) -> dict[str, list[str]]:
+        """Return the hosts with work, by the action."""
         found: dict[str, list[str]] = {}
         for host, text in self.hosts.items():
-            found.setdefault(text.partition(":")[0], []).append(host)
+            if not text.startswith(IDLE):
+                found.setdefault(text.partition(":")[0], []).append(host)
         return dict(sorted(found.items()))
 
 

@@ -64,7 +64,7 @@ def _plan(document: Document) -> Iterator[str]:
     if planned and run.playbook in _WORDS:
         planned = [f"{actions.total()} to {_WORDS[run.playbook]}"]
     others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
-    digest = f"      {document.plan.digest}" if document.plan and document.plan.hosts else ""
+    digest = f"      {document.plan.digest}" if document.plan and document.plan.by_action() else ""
     changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
     planned += [f"{changed} {STATUSES['planned']}"] if changed else []
     numbers = ", ".join([*planned, *others, f"{len(unchanged)} unchanged"])
@@ -130,7 +130,7 @@ def _result(document: Document, report: str) -> Iterator[str]:
     if run.playbook != _AUDIT:
         yield f"Changed: {changed or 'nothing'}"
     yield from _differences(document)
-    if run.playbook == _AUDIT and document.plan and document.plan.hosts:
+    if run.playbook == _AUDIT and document.plan and document.plan.by_action():
         work = document.plan.by_action().items()
         numbers = ", ".join(f"{len(hosts)} {_PLANNED.get(action, action)}" for action, hosts in work)
         yield f"Plan:    {numbers}   {document.plan.digest}"

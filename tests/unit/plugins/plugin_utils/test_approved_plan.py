@@ -33,6 +33,7 @@ def planned(folder, **variables):
 
 def checked(folder, approved, **variables):
     _plan, made, work = planned(folder, approved_plan=approved, **variables)
+    made.reservations.note("work", f"edge-1\t{work}")
     return made.plan_again(difference=find_difference(made, work)).code
 
 
@@ -48,9 +49,28 @@ def test_approved_work_is_done_and_other_work_is_not(tmp_path, is_file):
         return str(report) if is_file else plan_of(hosts)
 
     work = planned(tmp_path)[2]
-    assert checked(tmp_path, approve({"edge-1": work, "edge-2": "other"})) == "not_installed"
-    for hosts in ({"edge-1": f"{work} motd"}, {"edge-2": work}, {}):
+    assert checked(tmp_path, approve({"edge-1": work})) == "not_installed"
+    # A host of the plan that cannot be reached has no line in this run.
+    for hosts in ({"edge-1": f"{work} motd"}, {"edge-2": work}, {"edge-1": work, "edge-2": "healthy: edge-2"}, {}):
         assert checked(tmp_path, approve(hosts)) == "not_in_approved_plan"
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "is_allowed"),
+    [
+        ("healthy: edge-2", "healthy: edge-2", True),
+        ("blocked: engine_stopped", "blocked: engine_stopped", True),
+        ("install: edge-2", "healthy: edge-2", True),  # done since
+        ("healthy: edge-2", "blocked: engine_stopped", False),
+        ("healthy: edge-2", "install: edge-2", False),
+        ("blocked: engine_stopped", "healthy: edge-2", False),
+    ],
+)
+def test_each_host_of_the_approved_plan_counts(tmp_path, then, now, is_allowed):
+    _plan, made, work = planned(tmp_path)
+    made.reservations.note("work", f"edge-2\t{now}")
+    code = checked(tmp_path, plan_of({"edge-1": work, "edge-2": then}))
+    assert code == ("not_installed" if is_allowed else "not_in_approved_plan")
 
 
 def test_digest_is_of_the_work_of_all_hosts(tmp_path):
@@ -145,10 +165,10 @@ def test_work_has_the_options_that_are_not_the_default(tmp_path):
         assert [word in work for word in words] == [bool(values)] * 2
 
 
-def test_work_of_a_host_that_is_not_changed_is_empty(tmp_path):
+def test_line_of_a_host_that_is_not_changed_has_the_code(tmp_path):
     made = host(tmp_path, 1)
     failed = made.plan(facts(1, root=False))
-    assert (failed.action, work_of(failed, made, ABSENT)) == ("fail", "")
+    assert (failed.action, work_of(failed, made, ABSENT)) == ("fail", f"blocked: {failed.code}")
 
 
 @pytest.mark.parametrize(
