@@ -322,6 +322,7 @@ RULES: tuple[Rule, ...] = (
                 else ""
             )
             + "Look up the engine in the web console. Correct slb_engine_name or slb_manage_ip if it is another one."
+            + ("" if s.has_list or s.container.state != "absent" else " If it is this one, remove it there.")
         ),
     ),
     Rule(
@@ -645,7 +646,7 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: s.container.state == "absent" and s.was_verified,
         _install_unless_gone_again,
         lambda s, p: (
-            f"Engine is gone again, within {s.record.age / 3600:.1f} h after it was verified: something on the host "
+            f"Engine is gone again, at most {s.record.age / 60:.0f} min after it was verified: something on the host "
             "removes it."
             if _is_gone_again(s, p)
             else "Recorded container is gone, and the host has no container slb."
@@ -800,7 +801,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(
         "managed_by_systemd",
         "a systemd unit or Quadlet would start the container again",
-        ("start", "replace"),
+        ("start", "install", "replace"),
         lambda s, p: bool(s.container.manager) and _managed(s).code == "managed_by_systemd",
         lambda s, p: _managed(s).summary,
         lambda s, p: _managed(s).fix,
@@ -808,7 +809,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(
         "managed_by_other",
         "a supervisor, cron, compose, swarm, Kubernetes, Nomad or ECS would start the container again",
-        ("start", "replace"),
+        ("start", "install", "replace"),
         lambda s, p: bool(s.container.manager),
         lambda s, p: _managed(s).summary,
         lambda s, p: _managed(s).fix,

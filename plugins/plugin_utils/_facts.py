@@ -105,7 +105,7 @@ FACTS = {
 _CHANGED_CONTAINER = {
     "record": Maybe({**_RECORD, "state": Maybe(_RECORD["state"])}),
     "set_aside_as": Maybe(text),
-    **dict.fromkeys(("restored", "started", "is_replaced", "is_unknown"), Maybe(bool)),
+    **dict.fromkeys(("restored", "started", "is_replaced", "is_cleared", "is_unknown"), Maybe(bool)),
     **dict.fromkeys(("before", "after"), Maybe(dict)),
 }
 ALWAYS = {

@@ -69,14 +69,12 @@ _NMCLI = 'nm() { timeout -k 1 8 nmcli "$@" 2>/dev/null; }'
 _FREE = """\
 free() {
     leased=$(nm -t -f DHCP4 device show "$1" | sed -n 's/.*[]:]ip_address = //p')
-    leased="$(ip -o -4 address show dev "$1" dynamic; [ -z "$leased" ] || ip -o -4 address show dev "$1" to "$leased")"
+    [ -n "$leased" ] || leased=$(cat "lease-$1" 2>/dev/null)
     nm device set "$1" managed no
     nm connection delete uuid "$2" >/dev/null
     case $? in 0 | 10) ;; *) deleted=no ;; esac
-    for address in $(echo "$leased" | awk '{print $4}' | sort -u); do
-        ip address del "$address" dev "$1" 2>/dev/null
-    done
-    ip route flush dev "$1" proto dhcp 2>/dev/null
+    [ -z "$leased" ] || ip -o -4 address show dev "$1" to "$leased" | awk '{print $4}' |
+        while IFS= read -r address; do ip address del "$address" dev "$1"; done
     nm device set "$1" managed yes
 }"""
 
@@ -231,7 +229,9 @@ def _change(
                     "uuid": uuids[each.name],
                     "zone": settings[each.name].get("connection.zone", ""),
                     "was_up": each.is_up,
-                    "had_link_local": any(address.get("scope") == "link" for address in each.addresses),
+                    "link_local": ""
+                    if any(a.get("scope") == "link" for a in each.addresses)
+                    else _link_local(each.mac),
                     "ipv6": ipv6[each.name],
                 }
                 for each in chosen
@@ -248,7 +248,9 @@ def _change(
         raise
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
         entries = change["interfaces"]
-        whys = side_by_side.map(lambda each: _bring_up(each.name, entries[each.name], wanted.dhcp_timeout), chosen)
+        whys = side_by_side.map(
+            lambda each: _bring_up(folder, each.name, entries[each.name], wanted.dhcp_timeout), chosen
+        )
         troubles = {each.name: (f"did not come up: {why}", _SEE_JOURNAL) for each, why in zip(chosen, whys) if why}
     up = {each.name for each in chosen} - troubles.keys()
     troubles.update(_find_troubles(up, interfaces.gather_network()))
@@ -358,9 +360,9 @@ def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
             # Not what another device has come to use: that could cut the host off.
             unused = f"[ ! -e {shlex.quote(_MASTER.format(name))} ] && ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1"
             lines.append(f"{unused} && ip link set dev {quoted} down")
-        if not entry["had_link_local"]:
-            # The kernel makes one when NetworkManager lets the device go.
-            lines.append(f"ip -6 address flush dev {quoted} scope link")
+        if entry["link_local"]:
+            # The kernel makes it when NetworkManager lets the device go.
+            lines.append(f"ip -6 address del {entry['link_local']}/64 dev {quoted} 2>/dev/null")
         if entry["zone"]:
             zone = shlex.quote(entry["zone"])
             lines.append(f"timeout 8 firewall-cmd --zone={zone} --change-interface={quoted}")
@@ -372,7 +374,7 @@ def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
+def _bring_up(folder: str, name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
     """Return why the interface is not up; empty if it is. Without a lease it is up without an address.
 
     As the vendor's procedure: `nmcli d connect`, and if nothing answers, the method off and `nmcli d reapply`.
@@ -387,6 +389,9 @@ def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
         if _is_connected(name, uuid):
             # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers.
             _write_ipv6(name, entry, "forwarding", "accept_ra")
+            # For a rollback while NetworkManager does not answer.
+            with contextlib.suppress(OSError):
+                files.write_atomically(os.path.join(folder, f"lease-{name}"), " ".join(_leased(name)), 0o600)
             return ""
     try:
         nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled")
@@ -450,10 +455,14 @@ def _find_troubles(names: Set[str], after: NetworkState) -> Dict[str, interfaces
 def _added_addresses(each: Interface) -> List[str]:
     """Return the addresses that no lease and no router explains. Raises FleetError."""
     lasting = each.lasting_addresses
-    # The address of a lease that never ends lasts, too.
-    options = " ".join(nmcli("--fields", "DHCP4,DHCP6", "device", "show", each.name)) if lasting else ""
-    leased = re.findall(r"\bip6?_address = (\S+)", options.replace("\\", ""))
+    leased = _leased(each.name) if lasting else []
     return [address for address in lasting if address.partition("/")[0] not in leased]
+
+
+def _leased(name: str) -> List[str]:
+    """Return the addresses that NetworkManager got from DHCP. Raises FleetError."""
+    options = " ".join(nmcli("--fields", "DHCP4,DHCP6", "device", "show", name))
+    return re.findall(r"\bip6?_address = (\S+)", options.replace("\\", ""))
 
 
 def _roll_back(folder: str, why: str, fix: str = "Adopt this host's interfaces by hand.") -> FleetError:
@@ -515,6 +524,14 @@ def _write_ipv6(name: str, entry: Dict[str, Any], *keys: str) -> None:
     for key in [key for key in keys if key in entry["ipv6"]]:
         with contextlib.suppress(OSError), open(_IPV6.format(name, key), "w") as stream:
             stream.write(entry["ipv6"][key])
+
+
+def _link_local(mac: str) -> str:
+    """Return the link-local address that the kernel makes of a MAC address."""
+    octets = [int(part, 16) for part in mac.split(":")]
+    octets[0] ^= 2
+    words = [*octets[:3], 0xFF, 0xFE, *octets[3:]]
+    return "fe80::" + ":".join(f"{high:02x}{low:02x}" for high, low in zip(words[::2], words[1::2]))
 
 
 def _zone(name: str) -> str:

@@ -83,16 +83,15 @@ class Interface(NamedTuple):
 
     @property
     def lasting_addresses(self) -> List[str]:
-        """Return the addresses that are neither link-local nor for a limited time, with their prefix lengths.
+        """Return the addresses that no router gives, with their prefix lengths: also of a lease, which ends, too.
 
-        NetworkManager marks what it takes from a router with ``noprefixroute``.
+        NetworkManager marks what it takes from a router with ``noprefixroute``; the kernel limits its time.
         """
         return [
             cidr(each)
             for each in self.addresses
             if each.get("scope") != "link"
-            and not each.get("dynamic")
-            and not (each["family"] == "inet6" and each.get("noprefixroute"))
+            and not (each["family"] == "inet6" and (each.get("dynamic") or each.get("noprefixroute")))
         ]
 
     @property

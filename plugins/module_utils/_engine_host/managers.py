@@ -33,6 +33,7 @@ _FIXES = {
 _SHARED_UNITS = ("containerd", "cron", "crond", "atd", "dbus", "docker", "podman", "ssh", "sshd", "NetworkManager")
 """Units that a host needs for more than the container."""
 _SYSTEMCTL_SECONDS = 8
+_HARMLESS = "If it never starts slb, add its file to slb_ignored_starters."
 _ABOVE = ("TriggeredBy", "WantedBy", "RequiredBy")
 _PROPERTIES = ",".join(("Id", "ActiveState", "UnitFileState", "FragmentPath", "SourcePath", "DropInPaths", *_ABOVE))
 
@@ -116,14 +117,14 @@ def _is_started(state: Dict[str, str]) -> bool:
 def _remove(place: str, command: str) -> str:
     """Return the fix for a file that may have other purposes."""
     after = f", run `{command}`" if command else ""
-    return f"Remove what starts slb from {place}{after}, then run again. Or add the file to slb_ignored_starters."
+    return f"Remove what starts slb from {place}{after}, then run again. {_HARMLESS}"
 
 
 def _stop(units: List[str], source: str) -> str:
     """Return the fix for units. A generated one, as of a Quadlet, cannot be disabled: its file has to go."""
     names = " ".join(quote(_shown(each)) for each in units)
     if not source:
-        return f"Run `systemctl disable --now {names}`, then run again. Or add its file to slb_ignored_starters."
+        return f"If it starts slb: run `systemctl disable --now {names}`, then run again. {_HARMLESS}"
     # Stopped first: without its file, systemd kills the processes and Podman does not notice.
     stop = f"Run `systemctl stop {names}`, move {quote(source)} to another folder"
     return f"{stop}, run `systemctl daemon-reload`, then run again."

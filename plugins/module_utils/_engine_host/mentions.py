@@ -39,8 +39,11 @@ _INIT_SCRIPTS = ("/etc/init.d/*",)
 _MAX_BYTES = 65536
 
 _COMMAND = re.compile(
-    r"(?<![\w.-])(docker|podman|\$\{?\w+\}?)(-compose)?[\"']?\s([^\n;&|]*?\s)?(run|start|restart|create|up)"
-    r"(?=[\s\"');]|$)|^\s*ContainerName\s*="
+    r"(?<![\w.-])(docker|podman|\$\{?\w+\}?)(-compose)?[\"']?,?\s([^\n;&|]*?\s)?[\"']?(run|start|restart|create|up)"
+    r"(?=[\s\"');,]|$)|^\s*ContainerName\s*="
+)
+_STARTS_UNIT = re.compile(
+    r"\bsystemctl\s([^\n;&|]*\s)?(start|restart|try-restart|reload-or-restart)\s([^\n;&|]*[\s\"'@-])?slb(\.service)?(?![\w.-])"
 )
 _WORD = re.compile(r"(?<![\w.:@-])(?<!\w/)slb(?![\w.:/@-])")
 _STEM = re.compile(r"(^|[-@._/])slb(\.\w+)?$")
@@ -108,7 +111,10 @@ def _find_mention(path: str, names: Collection[str], ignored: Collection[str], *
         called = [file for _path, _number, text in part for file in _CALLED.findall(text)]
         places = [*part, *(line for file in called for line in _read_lines(file))]
         has_word = any(map(_STEM.search, names)) or any(_WORD.search(text) for _path, _number, text in places)
-        start = next((place for place in places if _COMMAND.search(place[2])), None)
+        # A disabled unit of that name may be the one that starts the container.
+        start = next((place for place in places if _STARTS_UNIT.search(place[2])), None)
+        has_word = has_word or start is not None
+        start = start or next((place for place in places if _COMMAND.search(place[2])), None)
         if start and has_word and not {path, start[0]} & set(ignored):
             return f"{start[0]}:{start[1]}"
     return ""

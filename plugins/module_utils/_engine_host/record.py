@@ -244,10 +244,12 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             is_removed = is_left and _remove_leftover(noted.get("set_aside"), check_mode) == "deleted"
             after = dict(noted, set_aside=None) if is_removed else noted
             # The operator knows that the container is gone: it may be installed again.
-            after = dict(after, replaced_gone=None) if noted.get("replaced_gone") else after
+            is_cleared = bool(noted.get("replaced_gone"))
+            after = dict(after, replaced_gone=None) if is_cleared else after
             if after != noted and not check_mode:
                 write(after)
-            return _result(after != noted, noted, after, before, before, set_aside_as=None)
+            values = {"is_cleared": True} if is_cleared and not is_removed else {"set_aside_as": None}
+            return _result(after != noted, noted, after, before, before, **values)
         else:
             aside = container.plan_set_aside(before, "remediate", options["stop_timeout"])
             _compare(noted, before, options["expected"])
@@ -341,8 +343,8 @@ def find_restore_obstacle(seen: Container) -> Optional[str]:
     if missing:
         return f"{missing[0]} is missing"
     kind, _colon, other = str(seen.network_mode).partition("container:")
-    if other and not kind and container.inspect(seen.runtime, other).state == "absent":
-        return f"container {other[:12]}, whose network it uses, is missing"
+    if other and not kind and container.inspect(seen.runtime, other).state not in (*container.LIVE, "unknown"):
+        return f"container {other[:12]}, whose network it uses, does not run"
     return None
 
 

@@ -9,10 +9,10 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 
 
 def managed(manager: str, fix: str) -> FleetError:
-    """Return the failure of a container that ``manager`` would start again."""
+    """Return the failure of a container that ``manager`` may create or start again."""
     return FleetError(
         "managed_by_systemd" if manager.startswith("systemd") else "managed_by_other",
-        f"Container slb is managed by {manager}, which would start it again.",
+        f"Container slb may be created or started again by {manager}.",
         fix or "Remove the container there, then run again.",
     )
 

@@ -47,6 +47,7 @@ CHANGES: dict[str, tuple[str, str]] = {
     "installed": ("engine installed", "engine{} installed"),
     "container_set_aside": ("leftover set aside", "leftover{} set aside"),
     "container_deleted": ("leftover deleted", "leftover{} deleted"),
+    "install_allowed": ("installation allowed again", "installation{} allowed again"),
     "engine_started": ("stopped engine started", "stopped engine{} started"),
     "container_restored": ("container restored", "container{} restored"),
     "container_partially_restored": ("container partially restored", "container{} partially restored"),

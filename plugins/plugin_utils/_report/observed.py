@@ -145,6 +145,8 @@ def _change_of_container(result: Mapping[str, Any]) -> Change:
         return _change("container_deleted")
     if result.get("started"):
         return _change("engine_started")
+    if result.get("is_cleared"):
+        return _change("install_allowed")
     return _change("container_restored" if result.get("restored") else "record_restored")
 
 

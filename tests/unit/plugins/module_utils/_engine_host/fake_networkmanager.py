@@ -96,7 +96,9 @@ class FakeHost:
         if line.endswith("connection show"):
             return "".join(f"{uuid}:802-3-ethernet:{self.path(uuid)}:a name\n" for uuid in self.profiles) or "x:vpn::\n"
         if line.startswith("--fields DHCP4,DHCP6 device show"):
-            return self.devices[words[-1]].lease
+            device = self.devices[words[-1]]
+            leased = [each["local"] for each in device.addresses if each == LEASE]
+            return "\n".join([device.lease, *(f"DHCP4.OPTION[9]:ip_address = {each}" for each in leased)])
         if line.startswith("-g GENERAL"):
             device = self.devices[words[-1]]
             return f"{'100 (connected)' if device.state == 'connected' else '30 (disconnected)'}\n{device.uuid}"

@@ -467,7 +467,7 @@ def test_rollback_writes_ipv6_settings_again(host, monkeypatch, late, is_stopped
     [
         lambda host, uuid: host.path(uuid).write_text("id=another"),
         lambda host, uuid: host.path(uuid).unlink(),
-        lambda host, _uuid: host.devices["ens9"].addresses.append(dict(LEASE, dynamic=False)),
+        lambda host, _uuid: host.devices["ens9"].addresses.append(dict(LEASE, local="192.0.2.99")),
         lambda host, _uuid: host.routes.__setitem__(slice(None), [{"dst": "default", "dev": "ens9"}]),
     ],
     ids=["profile changed", "profile unreadable", "address added", "only default route"],

@@ -14,7 +14,9 @@ from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.
 
 RUN = "/usr/bin/docker run --name slb x"
 SYSTEM = "/etc/systemd/system"
-REMOVE = "Remove what starts slb from {}{}, then run again. Or add the file to slb_ignored_starters."
+REMOVE = (
+    "Remove what starts slb from {}{}, then run again. If it never starts slb, add its file to slb_ignored_starters."
+)
 
 
 @pytest.fixture
