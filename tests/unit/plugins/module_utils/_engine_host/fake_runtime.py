@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -148,6 +150,10 @@ class Host:
             self._step("write")
             write(path, content, mode)
 
+        # The tests may be run by any user, who owns the folders.
+        own = SimpleNamespace(**{**vars(os), "geteuid": os.getuid})
+        monkeypatch.setattr(record.folders, "os", own)
+        monkeypatch.setattr(os, "geteuid", lambda: 0)
         monkeypatch.setattr(record, "PATH", str(self.path))
         monkeypatch.setattr(record, "LOCK", str(folder / "run" / "record.lock"))
         monkeypatch.setattr(record.files, "replace", replace)
