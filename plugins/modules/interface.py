@@ -93,10 +93,20 @@ adopted:
       settings: {ipv4.dhcp-timeout: "30"}
       addresses: [192.0.2.20/24]
 released:
-  description: Interfaces whose profile was deleted. RV(released[].was_deleted) says that a person had deleted it before.
+  description: Interfaces whose profile was deleted.
   returned: O(state=absent)
   type: list
   elements: dict
+  contains:
+    name:
+      description: Name of the interface.
+      type: str
+    uuid:
+      description: UUID of the profile.
+      type: str
+    was_deleted:
+      description: Whether a person had deleted the profile before.
+      type: bool
   sample: [{name: ens9, uuid: 9a8c0dd2-544a-4e2f-ba30-e9d8d5588b5f, was_deleted: false}]
 left_alone:
   description: Each other interface, with the reason and what a person can do.
