@@ -526,14 +526,6 @@ def _write_ipv6(name: str, entry: Dict[str, Any], *keys: str) -> None:
             stream.write(entry["ipv6"][key])
 
 
-def _link_local(mac: str) -> str:
-    """Return the link-local address that the kernel makes of a MAC address."""
-    octets = [int(part, 16) for part in mac.split(":")]
-    octets[0] ^= 2
-    words = [*octets[:3], 0xFF, 0xFE, *octets[3:]]
-    return "fe80::" + ":".join(f"{high:02x}{low:02x}" for high, low in zip(words[::2], words[1::2]))
-
-
 def _zone(name: str) -> str:
     """Return the firewalld zone to which the interface is bound; empty if there is none."""
     program = commands.find("firewall-cmd")

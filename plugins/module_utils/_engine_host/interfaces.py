@@ -197,12 +197,12 @@ def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
     ``wanted``: names, also alternative ones, MAC addresses or shell patterns of them; none means each physical Ethernet
-    device. An item fails the host if it has no interface; one without wildcards also if its interface is skipped,
-    unless the console offers it.
+    device. An item without wildcards fails the host if its interface is missing or skipped, unless the console offers
+    it.
     """
     chosen: List[Interface] = []
     reasons: Dict[str, Reason] = {}
-    failed: List[str] = [item for item in wanted if not matching(seen, [item])]
+    failed: List[str] = [item for item in wanted if not _is_pattern(item) and not matching(seen, [item])]
     for each in seen.interfaces:
         item = next((item for item in wanted if _meets(item, each)), None)
         if wanted and item is None:
