@@ -79,6 +79,9 @@ free() {
 }"""
 
 
+_LINK_LOCAL = """own=$(printf 'fe80::%02x%s:%sff:fe%s:%s%s' $((0x$1 ^ 2)) "$2" "$3" "$4" "$5" "$6")"""
+
+
 class Wanted(NamedTuple):
     """The options of the module. Times are in seconds."""
 
@@ -229,9 +232,7 @@ def _change(
                     "uuid": uuids[each.name],
                     "zone": settings[each.name].get("connection.zone", ""),
                     "was_up": each.is_up,
-                    "link_local": ""
-                    if any(a.get("scope") == "link" for a in each.addresses)
-                    else _link_local(each.mac),
+                    "had_link_local": any(address.get("scope") == "link" for address in each.addresses),
                     "ipv6": ipv6[each.name],
                 }
                 for each in chosen
@@ -360,9 +361,10 @@ def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
             # Not what another device has come to use: that could cut the host off.
             unused = f"[ ! -e {shlex.quote(_MASTER.format(name))} ] && ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1"
             lines.append(f"{unused} && ip link set dev {quoted} down")
-        if entry["link_local"]:
-            # The kernel makes it when NetworkManager lets the device go.
-            lines.append(f"ip -6 address del {entry['link_local']}/64 dev {quoted} 2>/dev/null")
+        if not entry["had_link_local"]:
+            # The kernel makes it of the MAC address when NetworkManager lets the device go.
+            lines += [f"set -- $(tr : ' ' </sys/class/net/{quoted}/address)", _LINK_LOCAL]
+            lines.append(f'ip -6 address del "$own/64" dev {quoted} 2>/dev/null')
         if entry["zone"]:
             zone = shlex.quote(entry["zone"])
             lines.append(f"timeout 8 firewall-cmd --zone={zone} --change-interface={quoted}")
