@@ -97,6 +97,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         assert (refused["code"], SILENT in refused["msg"]) == ("interface_not_released", True), refused
         shell(host, f"nmcli connection modify {SILENT} connection.zone ''")
         result = module(fleet, host, SILENT, ANSWERED, state="absent")
+        assert not result["failed"], result
         assert [each["name"] for each in result["released"]] == [SILENT, ANSWERED], result
         again = module(fleet, host, SILENT, ANSWERED, state="absent")
         assert (again["failed"], again["changed"]) == (False, False), again
