@@ -65,6 +65,7 @@ fi
 
 
 _NMCLI = 'nm() { timeout -k 1 8 nmcli "$@" 2>/dev/null; }'
+_PATIENT_NMCLI = _NMCLI.replace(" 8 ", " 20 ")  # no timer waits, and a busy host is slow
 # To delete an active profile, and "reapply", remove addresses that other programs have set, such as a virtual one.
 _FREE = """\
 free() {
@@ -286,8 +287,8 @@ def _change(
 
 def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
     """Delete the profiles of interfaces, and restore what a profile does not hold. Raises FleetError."""
-    script = f"{_NMCLI}\ndeleted=yes\n{_free_script(entries)}\n{_restore_script(entries)}\n[ $deleted = yes ]"
-    if commands.attempt(["sh", "-c", script], _RESTORE_SECONDS * (1 + len(entries))).rc != 0:
+    script = f"{_PATIENT_NMCLI}\ndeleted=yes\n{_free_script(entries)}\n{_restore_script(entries)}\n[ $deleted = yes ]"
+    if commands.attempt(["sh", "-c", script], 4 * _RESTORE_SECONDS * len(entries)).rc != 0:
         uuids = ", ".join(entry["uuid"] for entry in entries.values())
         raise FleetError("nmcli_failed", f"Profile {uuids} not deleted.", _SEE_JOURNAL)
 
