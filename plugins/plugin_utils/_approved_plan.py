@@ -80,9 +80,7 @@ def find_difference(host: FleetHost, work: str) -> str:
         return "The approved plan has another plan for this host, or none."
     # What was done since is no difference; in a run of some hosts, the others have no plan.
     names = set(planned) if host.is_limited else {*planned, *hosts}
-    others = [
-        name for name in sorted(names) if planned.get(name, "") not in (hosts.get(name), *_done(hosts, planned, name))
-    ]
+    others = [name for name in sorted(names) if not _is_as_approved(hosts.get(name, ""), planned.get(name, ""))]
     return f"Hosts differ from the approved plan: {', '.join(others[:_MAX_NAMES])}." if others else ""
 
 
@@ -91,10 +89,9 @@ def is_idle(work: str) -> bool:
     return not work or work.startswith(IDLE)
 
 
-def _done(hosts: Mapping[str, str], planned: Mapping[str, str], name: str) -> Iterator[str]:
-    """Yield the line of a host whose engine was installed since the plan was made."""
-    if not is_idle(hosts.get(name, "")) and planned.get(name, "").startswith("healthy"):
-        yield planned[name]
+def _is_as_approved(then: str, now: str) -> bool:
+    """Return whether the line of a host is that of the approved plan, or its work was done since."""
+    return now == then or (not is_idle(then) and now.startswith("healthy:"))
 
 
 def check_approved_plan(host: FleetHost) -> None:

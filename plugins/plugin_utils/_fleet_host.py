@@ -117,8 +117,8 @@ class FleetHost:
     @property
     def settings(self) -> dict[str, Any]:
         """Return what a role's tasks need of the variables, in its type."""
-        names = ["stop_timeout", "wait_timeout", "adopt_interfaces", "allow_established", "remove_leftovers"]
-        names.append("ignored_starters")
+        names = ["stop_timeout", "wait_timeout", "adopt_interfaces"]
+        names += ["allow_established", "remove_leftovers", "ignored_starters"]
         state, record, aside = self.last_state, self.last_state.record, self.last_state.record.set_aside
         interrupted = OPEN_SECONDS + (aside.stop_timeout if aside else 0)
         of_record = record.wait_timeout if record.state == "requested" else interrupted if state.is_open else 0

@@ -519,7 +519,7 @@ def test_profiles_that_cannot_be_written_are_seen_first(fleet):
             assert module(fleet, host, SILENT, state="absent")["code"] == "profiles_read_only"
         finally:
             shell(host, f"umount {folder}")
-        # What a person deletes by hand is restored as far as it was noted.
+        # A person has deleted the profile: the release restores the rest of what was noted.
         shell(host, f"nmcli connection delete {SILENT}")
         released = module(fleet, host, SILENT, state="absent")
         assert [each["was_deleted"] for each in released["released"]] == [True], released

@@ -287,7 +287,8 @@ def _change(
 
 def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
     """Delete the profiles of interfaces, and restore what a profile does not hold. Raises FleetError."""
-    script = f"{_PATIENT_NMCLI}\ndeleted=yes\n{_free_script(entries)}\n{_restore_script(entries)}\n[ $deleted = yes ]"
+    begin = [f"cd {CHANGES} || exit 1", _PATIENT_NMCLI, "deleted=yes"]
+    script = "\n".join([*begin, _free_script(entries), _restore_script(entries), "[ $deleted = yes ]"])
     if commands.attempt(["sh", "-c", script], 4 * _RESTORE_SECONDS * len(entries)).rc != 0:
         uuids = ", ".join(entry["uuid"] for entry in entries.values())
         raise FleetError("nmcli_failed", f"Profile {uuids} not deleted.", _SEE_JOURNAL)
@@ -394,7 +395,7 @@ def _bring_up(folder: str, name: str, entry: Dict[str, Any], dhcp_timeout: int) 
             _write_ipv6(name, entry, "forwarding", "accept_ra")
             # For a rollback while NetworkManager does not answer.
             with contextlib.suppress(OSError):
-                files.write_atomically(os.path.join(folder, f"lease-{name}"), " ".join(_leased(name)), 0o600)
+                files.write_atomically(os.path.join(folder, f"lease-{name}"), "".join(_leased(name)[:1]), 0o600)
             return ""
     try:
         nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled")

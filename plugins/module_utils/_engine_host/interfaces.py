@@ -312,9 +312,9 @@ def _reason(each: Interface, seen: NetworkState, is_named: bool) -> Optional[Rea
     words = {each.name, *each.altnames, each.mac, each.driver, each.kind, "ethernet"}
     line = claims.find_exclusion(seen.files.get(claims.PRINTED, ""), words - {""})
     if line or each.code == _UNMANAGED:
-        number, _blank, words_of_it = each.why.partition(" ")
-        is_stated = number.isdigit() and int(number) >= _LEAST_REASON
-        why = f" ({line or (words_of_it.strip('()') if is_stated else '')})".replace(" ()", "")
+        number, _blank, text = each.why.partition(" ")
+        stated = text.strip("()") if number.isdigit() and int(number) >= _LEAST_REASON else ""
+        why = f" ({line or stated})" if line or stated else ""
         fix = f"Let NetworkManager manage it: `{claims.PRINTED}` shows its configuration."
         return f"not managed by NetworkManager{why}", fix
     return _reason_in_use(each, seen)

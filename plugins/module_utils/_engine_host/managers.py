@@ -91,7 +91,7 @@ def _find_process() -> Optional[Manager]:
 
 
 def _judge_unit(unit: str, path: str, place: str) -> Optional[Manager]:
-    """Return the unit as the manager, if systemd would start it. Without an answer, it counts, unless of a template."""
+    """Return the unit as the manager, if systemd would start it. Without an answer of systemd, it counts."""
     words = f"systemd unit {_shown(unit)}" + (f" ({place})" if place else "")
     is_shared = path.endswith(".conf") or unit.partition(".")[0] in _SHARED_UNITS
     of_file = _remove(place, "systemctl daemon-reload") if is_shared else ""
@@ -101,12 +101,15 @@ def _judge_unit(unit: str, path: str, place: str) -> Optional[Manager]:
         if path and files[0] and os.path.realpath(path) not in map(os.path.realpath, filter(None, files)):
             continue  # a file of the same name overrides it
         above = " ".join(state.get(key, "") for key in _ABOVE).split()
-        triggers = [each.get("Id", "") for each in _show(*above) or () if _is_started(each)]
-        if _is_started(state) or triggers or any(each.endswith(".target") for each in above):
+        shown = _show(*above) if above else []
+        triggers = [each.get("Id", "") for each in shown or () if _is_started(each)]
+        if _is_started(state) or triggers or shown is None or any(each.endswith(".target") for each in above):
             source = state.get("SourcePath", "") if state.get("UnitFileState") == "generated" else ""
             timers = [each for each in triggers if not each.endswith(".target")]
             return Manager(words, of_file or _stop([*timers, state.get("Id") or unit], source))
-    return Manager(words, of_file or _stop([unit], "")) if states is None and "@" not in unit else None
+    # Of a template without an answer, only an instance that is enabled is known to exist.
+    is_unknown = states is None and ("@" not in unit or mentions.is_linked(unit))
+    return Manager(words, of_file or _stop([unit], "")) if is_unknown else None
 
 
 def _is_started(state: Dict[str, str]) -> bool:

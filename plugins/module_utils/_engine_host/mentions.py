@@ -58,8 +58,11 @@ _CALLED = re.compile(
 
 
 class Mention(NamedTuple):
-    """``place``: file and line. ``path``: of the file that starts things. ``kind``: of it. ``after``: what has to run
-    after the removal of the line."""
+    """A file that starts ``slb``.
+
+    ``place``: file and line of the command, which may be in a script. ``path``: the file that runs it. ``kind``: the
+    program that reads that file. ``after``: the command that has to follow the removal of the line.
+    """
 
     place: str
     path: str
@@ -68,7 +71,11 @@ class Mention(NamedTuple):
 
 
 class UnitMention(NamedTuple):
-    """``place``: file and line. ``path``: of the unit or its drop-in. ``file``: of the unit. ``names``: of the unit."""
+    """A unit that starts ``slb``.
+
+    ``place``: as of ``Mention``. ``path``: the file of the unit, or its drop-in. ``file``: the file of the unit.
+    ``names``: of the unit; of a template, those of its instances.
+    """
 
     place: str
     path: str
@@ -101,21 +108,26 @@ def find_in_units(ignored: Collection[str]) -> Iterator[UnitMention]:
             yield UnitMention(place, path, file, names)
 
 
+def is_linked(unit: str) -> bool:
+    """Return whether a link enables the unit."""
+    return bool(_glob(f"{folder}/*.wants/{glob.escape(unit)}" for folder in _SYSTEMD))
+
+
 def _find_mention(path: str, names: Collection[str], ignored: Collection[str], *, is_crontab: bool = False) -> str:
     """Return file and line of a command that starts ``slb``, in a file or in one that it calls; empty for none.
 
     ``names``: of the file and its units; one that ends with slb counts as the word. In a crontab each line is a file.
     """
-    lines = _read_lines(path)
+    lines = [] if path in ignored else _read_lines(path)
     for part in [[line] for line in lines] if is_crontab else [lines]:
         called = [file for _path, _number, text in part for file in _CALLED.findall(text)]
-        places = [*part, *(line for file in called for line in _read_lines(file))]
+        places = [*part, *(line for file in called if file not in ignored for line in _read_lines(file))]
         has_word = any(map(_STEM.search, names)) or any(_WORD.search(text) for _path, _number, text in places)
         # A disabled unit of that name may be the one that starts the container.
         start = next((place for place in places if _STARTS_UNIT.search(place[2])), None)
-        has_word = has_word or start is not None
-        start = start or next((place for place in places if _COMMAND.search(place[2])), None)
-        if start and has_word and not {path, start[0]} & set(ignored):
+        if has_word and not start:
+            start = next((place for place in places if _COMMAND.search(place[2])), None)
+        if start:
             return f"{start[0]}:{start[1]}"
     return ""
 

@@ -79,6 +79,23 @@ def test_template_counts_by_its_instances(host, instance, links, name):
     assert name is None or found.words.startswith(f"systemd unit {name} ")
 
 
+@pytest.mark.parametrize("is_linked", [True, False])
+def test_enabled_instance_counts_without_an_answer_of_systemd(host, is_linked):
+    path = host.write(f"{SYSTEM}/podman@.service", "ExecStart=/usr/bin/podman run --name %i x")
+    if is_linked:
+        host.write(f"{SYSTEM}/multi-user.target.wants/podman@slb.service", path.read_text())
+    assert bool(find()) == is_linked
+
+
+def test_trigger_that_systemd_does_not_show_counts(host, monkeypatch):
+    path = host.write("/usr/lib/systemd/system/a.service", f"ExecStart={RUN}")
+    state = {"Id": "a.service", "UnitFileState": "static", "ActiveState": "inactive", "TriggeredBy": "a.timer"}
+    monkeypatch.setattr(
+        managers, "_show", lambda *units: [dict(state, FragmentPath=str(path))] if "a.service" in units else None
+    )
+    assert find() is not None
+
+
 def test_ignored_file_does_not_count(host):
     path = host.write(f"{SYSTEM}/a.service", f"ExecStart={RUN}")
     assert find() is not None

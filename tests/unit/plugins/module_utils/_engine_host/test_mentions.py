@@ -119,6 +119,11 @@ def test_file_that_the_operator_knows_to_be_harmless_is_ignored(search, ignored)
     assert search(files, [ignored]) == []
 
 
+def test_ignored_script_hides_no_other_command(search):
+    files = {f"{SYSTEM}/a.service": "ExecStart=/opt/a\nExecStart=docker start slb", "/opt/a": "docker start slb\n"}
+    assert search(files, ["/opt/a"]) == [f"{SYSTEM}/a.service:2"]
+
+
 def test_argument_of_a_command_is_not_opened(search, monkeypatch):
     opened = []
     monkeypatch.setattr(mentions, "_read_lines", lambda path: opened.append(path) or [])
