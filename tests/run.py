@@ -11,6 +11,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -95,7 +96,7 @@ def run(stage: Stage, variables: dict[str, str]) -> bool:
     return False
 
 
-def main(names: list[str], *, is_thorough: bool) -> int:
+def main(names: list[str], home: str, *, is_thorough: bool) -> int:
     unknown = set(names) - {stage.name for stage in STAGES}
     if unknown:
         print(f"Unknown stages: {shlex.join(unknown)}. Known: {' '.join(stage.name for stage in STAGES)}.")
@@ -105,6 +106,7 @@ def main(names: list[str], *, is_thorough: bool) -> int:
     variables = dict(
         os.environ,
         PATH=f"{BIN}:{os.environ['PATH']}",
+        ANSIBLE_HOME=home,
         ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".cache" / "dev"),
         ANSIBLE_FORCE_COLOR="0",
         NO_COLOR="1",
@@ -128,4 +130,7 @@ if __name__ == "__main__":
     options.add_argument("--thorough", action="store_true")
     options.add_argument("stages", nargs="*")
     given = options.parse_args()
-    sys.exit(main(given.stages, is_thorough=given.thorough))
+    # Ansible writes into its home when it is imported. The path is short: sockets of ssh are in it.
+    with tempfile.TemporaryDirectory(prefix="slb-", ignore_cleanup_errors=True) as ansible_home:
+        status = main(given.stages, ansible_home, is_thorough=given.thorough)
+    sys.exit(status)

@@ -56,7 +56,8 @@ class ActionModule(ManagementNodeAction):
             # Of the folder of the command: Ansible would take the one of the playbook.
             path = expand_home("dest", options["dest"]).absolute()
             options["dest"] = f"{path}/" if options["dest"].endswith("/") else str(path)
-        if options["dest"].endswith("/") or (is_local and Path(options["dest"]).is_dir()):
+        is_folder = is_local and os.path.isdir(options["dest"])  # noqa: PTH112 (Path.is_dir raises PermissionError)
+        if options["dest"].endswith("/") or is_folder:
             fix = f"Set dest (slb_license_dest) to a file, such as {options['dest'].rstrip('/')[:80]}/license."
             raise _not_written(options["dest"], "it is a folder", fix)
         owner = _Owner.from_options(options) if is_local else None
@@ -153,8 +154,9 @@ def _write(options: Mapping[str, Any], content: bytes, owner: _Owner, *, check_m
                 files.replace(path, content, owner.mode)
             result["changed"] = owner.apply(path) or present != content
     except OSError as error:
-        is_missing = not Path(path).parent.is_dir()
-        cause = f"folder {Path(path).parent} does not exist" if is_missing else str(error.strerror)
+        cause = str(error.strerror)
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)) and not Path(path).parent.is_dir():
+            cause = f"folder {Path(path).parent} does not exist"
         raise _not_written(options["dest"], cause) from None
     return result
 

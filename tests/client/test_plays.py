@@ -173,7 +173,8 @@ def test_license_needs_no_become_and_no_home(start, run, tmp_path, setting):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"dest": "/nonexistent/slb/license"}, "folder /nonexistent/slb does not exist"),
+        ({"dest": "/dev/null/slb/license"}, "folder /dev/null/slb does not exist"),
+        ({"dest": f"/{'a' * 300}/license"}, "File name too long"),
         ({"dest": "/proc/license"}, "License not written to /proc/license:"),
         ({"mode": "u=rw"}, "'u=rw' is not an octal number"),
         ({"owner": "no-such-user"}, "'no-such-user' is unknown on the controller"),
