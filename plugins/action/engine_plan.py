@@ -39,7 +39,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_unknown_engines": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
-    "skip_own_timeout": {"type": "bool", "default": False},
 }
 
 
@@ -60,10 +59,7 @@ class ActionModule(HostAction):
             Reservations().note("no plan", str(variables["inventory_hostname"]))
             join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
             return failed
-        if options["skip_own_timeout"] and host.variables["host_timeout"] != self._task.timeout:
-            host.note_size()
-            host.reservations.note("begun", host.reservations.begun(host.name))
-            return {"changed": False}
+        self.end_after(host.variables["host_timeout"])
         is_deploying = phase in ("deploy", "verify")
         # Of this run's last request: its result, or the plan that was made after it.
         sent = planned.get("sent") or planned if is_deploying else {}
@@ -101,8 +97,12 @@ class ActionModule(HostAction):
 
     def _gather_facts(self, host: FleetHost, *, is_again: bool) -> dict[str, Any]:
         gather = self.on_host_again if is_again else self.on_host
-        subset = ["engine_container", "record", "ports", "motd"]
-        answer = gather("host_info", {"subset": subset, "ignored_starters": host.variables["ignored_starters"]})
+        arguments = {
+            "subset": ["engine_container", "record", "ports", "motd"],
+            "ignored_starters": host.variables["ignored_starters"],
+            "time_limit": self.seconds_left(host.variables["host_timeout"]),
+        }
+        answer = gather("host_info", arguments)
         raise_failure(answer)
         return answer.get("slb_host") or {}
 

@@ -58,13 +58,6 @@ options:
   license_group:
     description: The group that the host joins if C(slb_license_dest) is set.
     type: str
-  skip_own_timeout:
-    description:
-      - Whether to skip a host whose C(slb_host_timeout) is not the number in the keyword C(timeout) of the task. A later
-        task checks the host.
-      - A number costs each host less than a template.
-    type: bool
-    default: false
 seealso:
   - module: slb.fleet.host_info
   - module: slb.fleet.engine_info
@@ -84,7 +77,7 @@ EXAMPLES = r"""
 RETURN = r"""
 plan:
   description: What to do, and why.
-  returned: always, unless O(skip_own_timeout) skips the host
+  returned: always
   type: dict
   contains:
     action:

@@ -28,6 +28,9 @@ options:
     type: list
     elements: path
     default: []
+  time_limit:
+    description: Maximum duration in seconds. By default, none.
+    type: float
 seealso:
   - module: slb.fleet.engine_container
   - module: slb.fleet.engine_record
@@ -369,16 +372,22 @@ from typing import Any, Dict
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.gather import SUBSETS, gather_facts
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import within
 
 ARGUMENTS = {
     "subset": dict(type="list", elements="str", choices=list(SUBSETS), default=list(SUBSETS)),
     "ignored_starters": dict(type="list", elements="path", default=[]),
+    "time_limit": dict(type="float"),
 }
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Gather the facts."""
-    return Result(False, {"slb_host": gather_facts(options["subset"], options["ignored_starters"])})
+
+    def gather() -> Dict[str, Any]:
+        return gather_facts(options["subset"], options["ignored_starters"])
+
+    return Result(False, {"slb_host": within(options["time_limit"], gather) if options["time_limit"] else gather()})
 
 
 def main() -> None:

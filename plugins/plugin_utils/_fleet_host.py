@@ -232,13 +232,10 @@ class FleetHost:
         limit = self.variables["max_replaced"]
         if isinstance(limit, int):
             return limit
-        self.note_size()
+        # The first play has all hosts of the run, those that follow have fewer.
+        self.reservations.note("sizes", str(self.size))
         size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%"))
         return max(1, int(size * share / 100)) if share else 0
-
-    def note_size(self) -> None:
-        """Note the number of hosts of the play: the first has all hosts of the run, those that follow have fewer."""
-        self.reservations.note("sizes", str(self.size))
 
     def steps(self, plan: Plan, slb_host: Mapping[str, Any]) -> list[str]:
         """Return what a rollout would do, in its order."""

@@ -36,7 +36,7 @@ else:
 
 _CHECK_SSH = "Check the network and sshd on the host, then run again."
 _MARGIN_SECONDS = 5
-"""For the connection, of the time limit of a task."""
+"""Part of a task's time that a module on the host leaves for the connection to it."""
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
 _MAX_TEXT = 8192
@@ -49,6 +49,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
 
     _supports_check_mode = True
     _supports_async = False
+    _began, _own_limit = 0.0, math.inf
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
@@ -75,15 +76,22 @@ class HostAction(ActionBase):  # type: ignore[misc]
         with contextlib.suppress(AnsibleError):
             self._connection.reset()
 
+    def end_after(self, seconds: float) -> None:
+        """Give the task a shorter time limit than its keyword: a number there costs less than a template."""
+        self._own_limit = seconds
+
+    @property
+    def _limit(self) -> float:
+        return min(self._task.timeout or math.inf, self._own_limit)
+
     def seconds_left(self, most: float) -> float:
         """Return the time of this task that is left for a module on the host, at most ``most`` seconds."""
-        left = most if not self._task.timeout else min(most, self._task.timeout - (time.monotonic() - self._began))
+        left = min(most, self._limit - (time.monotonic() - self._began))
         return max(0.0, left - _MARGIN_SECONDS)
 
     def time_before_end(self, reserve: float) -> float:
         """Return when ``reserve`` seconds of this task are left, at the earliest at its half: of time.monotonic()."""
-        limit = self._task.timeout
-        return self._began + max(limit / 2, limit - reserve) if limit else math.inf
+        return self._began + max(self._limit / 2, self._limit - reserve)
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the task's result. Raises FleetError."""

@@ -57,12 +57,7 @@ class Reservations:
 
     def has_begun(self, host: str) -> bool:
         """Return whether a task of the command has planned the host, or an earlier playbook has."""
-        return _earlier(self._folder).exists() or not self.hosts().isdisjoint({host, self.begun(host)})
-
-    @staticmethod
-    def begun(host: str) -> str:
-        """Return a line about a host that is left to a later check; ``hosts`` must not contain it."""
-        return f"\t{host}"
+        return _earlier(self._folder).exists() or host in self.hosts()
 
     def hosts(self) -> set[str]:
         """Return the hosts that reserved a subject, and other notes: each checked host is among them."""

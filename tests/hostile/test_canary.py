@@ -26,7 +26,7 @@ def installed(server):
     [
         ("Check the engine hosts", "unreachable", {}),
         ("Check the engine hosts", "", {"slb_settle": -1}),
-        ("Check the remaining engine hosts", "", {"slb_host_timeout": 1, "stateful_answers_after": 5}),
+        ("Check the engine hosts", "", {"slb_host_timeout": 6, "stateful_answers_after": 5}),
         ("Compare the plans", "live", {}),
         ("Compare the plans", "", {"slb_engine_name": "edge-2"}),
     ],

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Wait for a condition, and end a step in time, by the monotonic clock."""
 
+import threading
 import time
-from typing import Callable, Optional
+from typing import Any, Callable, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
@@ -31,6 +32,31 @@ class Deadline:
             f"{needed:.0f} s needed.",
             "Check the load and the container runtime of the host, or raise slb_host_timeout.",
         )
+
+
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """Return the result of ``work()``. Raises FleetError ``host_timeout`` after ``seconds``, and leaves its thread."""
+    results: List[Any] = []
+    errors: List[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if results:
+        return results[0]
+    raise FleetError(
+        "host_timeout",
+        f"Host too slow: not read within {seconds:.0f} s.",
+        "Check the load, the disks and the container runtime of the host, or raise slb_host_timeout.",
+    )
 
 
 def wait_for(condition: Callable[[], object], seconds: float, interval: float = 0.1) -> bool:

@@ -75,7 +75,12 @@ class Connection(ConnectionBase):  # type: ignore[misc]
 
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
         state, once = self.get_option("state"), self.get_option("once")
-        time.sleep(self.get_option("answers_after"))
+        module, arguments = module_in(in_data or b""), arguments_in(in_data or b"")
+        slowness, limit = self.get_option("answers_after"), arguments.get("time_limit")
+        time.sleep(min(slowness, limit or slowness))
+        if limit and limit < slowness:
+            text = json.dumps({"failed": True, "code": "host_timeout", "msg": "Host too slow.", "fix": "Raise it."})
+            return 1, text.encode(), b""
         while once and not Path(once).exists():
             time.sleep(0.05)
         kept = Path(self.get_option("folder") or constants.DEFAULT_LOCAL_TMP) / f"{self.get_option('host')}.host"
@@ -87,8 +92,7 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         if not is_first and (state == "late" or (state == "brief" and not seen.exists())):
             engine = self._engine("verified")
             seen.touch()
-        module = module_in(in_data or b"")
-        answer = engine.answer(module, arguments_in(in_data or b""))
+        answer = engine.answer(module, arguments)
         kept.write_bytes(pickle.dumps(self._engine("") if state == "brief" else engine))
         file = self.get_option("lie")
         lie = json.loads(Path(file).read_text()) if file else {}

@@ -1,6 +1,6 @@
 """One plan in each phase of a run: what the host is asked, what is recorded, and what the result has."""
 
-import math
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -40,6 +40,7 @@ class Action(engine_plan.ActionModule):
     def __init__(self, *answers, check=False, **args):
         self._task = SimpleNamespace(args=args, check_mode=check, timeout=0, get_ds=dict, action="", resolved_action="")
         self._loader = DataLoader()
+        self._began = time.monotonic()
         self.answers, self.calls, self.groups = list(answers), [], []
 
     def on_host(self, module, arguments, *, attempts=2):
@@ -98,9 +99,8 @@ def test_check_of_an_absent_engine_prepares_the_install(node):
     action = Action(ABSENT, group="work")
     result = action.run_with()
     assert outcome(result) == ("install", "not_installed")
-    assert action.calls == [
-        ("host_info", {"subset": ["engine_container", "record", "ports", "motd"], "ignored_starters": []})
-    ]
+    ((module, given),) = action.calls
+    assert (module, given["subset"]) == ("host_info", ["engine_container", "record", "ports", "motd"])
     assert (result["changed"], result["requests"], result["engine"]) == (False, 0, ENGINE)
     assert (result["slb_host"], result["settings"]["open_age"]) == (ABSENT, 120)
     assert (result["plan"]["moves_banner"], len(result["plan"]["steps"])) == (True, 2)
@@ -121,7 +121,7 @@ def test_approved_plan_without_work_is_valid(approved):
     assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
 
 
-@pytest.mark.parametrize(("timeout", "end"), [(0, math.inf), (60, 140), (10, 105)])
+@pytest.mark.parametrize(("timeout", "end"), [(0, 140), (120, 140), (10, 105)])
 def test_fetch_of_the_list_leaves_time_for_the_host(node, timeout, end):
     action = Action(HEALTHY)
     action._task.timeout, action._began = timeout, 100
@@ -169,24 +169,21 @@ def test_license_group_has_hosts_with_a_license_dest(dest, groups):
     assert action.groups == groups
 
 
-@pytest.mark.parametrize(("given", "is_checked"), [(None, True), ("", True), ("60", True), (61, False), (15, False)])
-def test_host_with_its_own_time_limit_is_left_to_a_later_task(given, is_checked):
-    action = Action(ABSENT, group="work", skip_own_timeout=True)
-    action._task.timeout, action._began = 60, 0
-    result = action.run_with(host_timeout=given)
-    assert ("plan" in result, action.groups) == (is_checked, ["work"] if is_checked else [])
-    assert (len(action.calls), result["changed"]) == (is_checked, False)
+@pytest.mark.parametrize(("given", "limit"), [(None, 55), ("20", 15), (300, 115)])
+def test_check_has_the_time_limit_of_its_host(given, limit):
+    action = Action(ABSENT)
+    action._task.timeout = 120
+    action.run_with(host_timeout=given)
+    assert limit - 5 < action.calls[0][1]["time_limit"] <= limit
 
 
 def test_share_of_replacements_is_of_all_hosts_of_the_run(tmp_path):
-    """50% of the four of the first task are two hosts, also if the later task has one alone."""
+    """50% of the four of the first play are two hosts, also if the later one has one alone."""
     known = {"engine_list": LIST, "max_replaced": "50%"}
-    first = Action(skip_own_timeout=True)
-    first._task.timeout, first._began = 60, 0
-    first.run_with(host_timeout=61, **known)
-    later = [host(tmp_path, number, size=1, **known) for number in (1, 2, 3)]
-    for each in later:
+    early, later = ([host(tmp_path, number, size=size, **known) for number in (1, 2, 3)] for size in (4, 1))
+    for each in (early[0], *later):
         each.fetch_list()
+    early[0].plan(facts(1))
     plans = [each.plan(facts(number), is_compared=True) for number, each in enumerate(later, 1)]
     assert [plan.action for plan in plans] == ["replace", "replace", "fail"]
 
