@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a host's plan is made: observed state and policy in, a plan out. No I/O.
 
-``RULES`` are tried from the first to the last, and the first that applies makes the plan; the last always applies.
+The first rule that applies makes the plan, of ``RULES`` or of ``REMEDIATION_RULES``; the last one always applies.
 ``SAFETY_CHECKS`` can then turn a plan that changes something into a failure.
 """
 
@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import safe
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Action
-from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, State
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Health, Policy, State
 
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
 _NO_LIST = "engine_list_unavailable"
@@ -62,7 +62,8 @@ class Rule(NamedTuple):
 
 def decide(state: State, policy: Policy) -> Plan:
     """Return the plan of one host. Exactly one rule applies to each state."""
-    rule = next(rule for rule in RULES if rule.applies(state, policy))
+    rules = REMEDIATION_RULES if policy.remediates else RULES
+    rule = next(rule for rule in rules if rule.applies(state, policy))
     action = rule.action if isinstance(rule.action, str) else rule.action(state, policy)
     plan = Plan(
         action,
@@ -129,31 +130,33 @@ def _list_is_unclear(state: State, policy: Policy) -> bool:
     """A list that does not decide must not lead to the stop of a container that may serve traffic."""
     if state.listed.state != "unknown":
         return False
-    return state.listed.is_about_it or (state.container.is_live and not policy.remediates)
+    return state.listed.is_about_it or state.container.is_live
 
 
 def _is_list_incomplete(state: State, policy: Policy) -> bool:
     """A live container whose engine is missing from a part of the list may be the engine."""
-    return state.listed.state == "incomplete" and state.container.is_live and not policy.remediates
+    return state.listed.state == "incomplete" and state.container.is_live
 
 
 def _is_healthy(state: State, policy: Policy) -> bool:
-    if state.container.state != "running" or not state.is_verified:
+    if not state.is_verified or not _has_health(state, "", "healthy", "silent"):
         return False
-    if state.container.health in ("starting", "unhealthy"):
-        return False
-    if state.has_list or policy.remediates:
+    if state.has_list:
         return _is_listed_running(state, policy)
     return state.is_stable(policy) or state.container.restart_count == 0
 
 
+def _has_health(state: State, *words: Health) -> bool:
+    return state.container.state == "running" and state.container.health in words
+
+
 def _is_unhealthy(state: State, policy: Policy) -> bool:
     """Return whether the engine, not a leftover, fails its health check."""
-    if state.container.state != "running" or state.container.health != "unhealthy":
+    if not _has_health(state, "unhealthy"):
         return False
     if _is_listed_running(state, policy):
         return True
-    if policy.remediates or state.is_open or _is_not_in_list(state) or state.listed.state == "deploying":
+    if state.is_open or _is_not_in_list(state) or state.listed.state == "deploying":
         return False
     is_adopted = _is_to_adopt(state, policy) and not state.has_list
     return state.is_verified or _is_own_over(state, policy) or is_adopted
@@ -161,11 +164,10 @@ def _is_unhealthy(state: State, policy: Policy) -> bool:
 
 def _start_or_fail(state: State, policy: Policy) -> Action:
     """Return fail; with slb_stopped_engine: start, and nothing in the engine list against it, start."""
-    is_wanted = policy.stopped_engine == "start" and not policy.remediates
     is_possible = (
         state.is_verified and state.is_down and state.listed.state in ("not_configured", "running", "incomplete")
     )
-    return "start" if is_wanted and is_possible else "fail"
+    return "start" if policy.stopped_engine == "start" and is_possible else "fail"
 
 
 def _is_of_another_engine(state: State, policy: Policy) -> bool:
@@ -183,10 +185,6 @@ def _is_of_another_engine(state: State, policy: Policy) -> bool:
 
 def _managed(state: State) -> FleetError:
     return safety.managed(state.container.manager, state.container.manager_fix)
-
-
-def _must_restore(state: State, policy: Policy) -> bool:
-    return state.is_open and not policy.remediates
 
 
 def _is_name_taken(state: State) -> bool:
@@ -208,22 +206,11 @@ def _has_failed(state: State, policy: Policy) -> bool:
 
 def _is_deployed(state: State, policy: Policy) -> bool:
     """Return whether the container that came with our request verifies the deployment without an engine list."""
-    return (
-        state.is_after_request
-        and state.is_stable(policy)
-        and not state.container.manager
-        and not state.has_list
-        and not policy.remediates
-    )
+    return state.is_after_request and state.is_stable(policy) and not state.container.manager and not state.has_list
 
 
 def _is_to_adopt(state: State, policy: Policy) -> bool:
-    return policy.unverified_engine == "adopt" and state.container.state == "running" and not policy.remediates
-
-
-def _record(state: State, policy: Policy) -> Action:
-    """Return record; none for slb.fleet.remediate."""
-    return "none" if policy.remediates else "record"
+    return policy.unverified_engine == "adopt" and state.container.state == "running"
 
 
 def _install_or_replace(state: State, policy: Policy) -> Action:
@@ -253,7 +240,7 @@ def _stop_running_leftovers(state: State) -> str:
 
 def _is_gone_again(state: State, policy: Policy) -> bool:
     is_young = state.record.replaced_gone and state.record.age < _GONE_SECONDS
-    return is_young and state.record.state == "verified" and not policy.remediates
+    return is_young and state.record.state == "verified"
 
 
 def _install_unless_gone_again(state: State, policy: Policy) -> Action:
@@ -291,40 +278,7 @@ def _port_holders(state: State, policy: Policy) -> str:
     )
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "install_rejected",
-        "the management node rejected the install request of this run",
-        lambda s, p: s.outcome == "rejected",
-        "fail",
-        "Install request rejected: {answer}.",
-        "Fix the reported cause, then run again.",
-    ),
-    Rule(
-        "port_in_use",
-        "the management node reports a port in use",
-        lambda s, p: s.outcome == "port_in_use",
-        "fail",
-        "Install request rejected, port in use: {answer}.",
-        _port_holders,
-    ),
-    Rule(
-        "exists_elsewhere",
-        "the management node reports that the engine exists",
-        lambda s, p: s.outcome == "exists",
-        "fail",
-        "Engine exists at the management node: {answer}.",
-        lambda s, p: (
-            _fix_of_existing(s)
-            + (
-                "The engine list did not show this engine: correct slb_engine_list, or the rights of its user. "
-                if _is_not_in_list(s)
-                else ""
-            )
-            + "Look up the engine in the web console. Correct slb_engine_name or slb_manage_ip if it is another one."
-            + ("" if s.has_list or s.container.state != "absent" else " If it is this one, remove it there.")
-        ),
-    ),
+_FIRST: tuple[Rule, ...] = (
     Rule(
         "permission_denied",
         "the container's state is unknown, and the facts were not gathered as root",
@@ -375,41 +329,152 @@ RULES: tuple[Rule, ...] = (
         "{listed}",
         lambda s, p: s.listed.fix or "Correct slb_engine_list; slb.fleet.show_engine_list shows the result.",
     ),
+)
+"""Before all others: what makes the observed state doubtful."""
+# Rules of both tables; the second one changes when some of them apply.
+_MISMATCH = Rule(
+    "engine_list_mismatch",
+    "the engine list has another name at this address, or this name at another address",
+    lambda s, p: s.listed.state in ("other_name", "elsewhere"),
+    "fail",
+    "Engine list contradicts the inventory: {listed}.",
+    "Correct slb_engine_name or slb_manage_ip. Remove the listed engine in the web console only if the list does "
+    "not show it as running.",
+)
+_UNHEALTHY = Rule(
+    "engine_unhealthy",
+    "the health check reports unhealthy, and the container is verified, listed as running, to be adopted, or of a "
+    "request whose wait is over",
+    _is_unhealthy,
+    "fail",
+    lambda s, p: f"Health check of container slb failed: {s.container.health_output or 'no output'}.",
+    lambda s, p: (
+        f"Check `{s.container.runtime} logs slb` on the host. Repair the engine there, or remove it in the web "
+        "console and run slb.fleet.remediate."
+    ),
+)
+_HEALTHY = Rule(
+    "healthy",
+    "the recorded container runs, the record holds, and engine list and health check, if any, confirm it",
+    _is_healthy,
+    "none",
+    "Engine runs in the recorded container.",
+)
+_RUNNING = Rule(
+    "running_in_engine_list",
+    "the engine list shows running, and the container runs",
+    lambda s, p: _is_listed_running(s, p) and s.container.state == "running",
+    "record",
+    "Engine runs and is listed as running, but not recorded.",
+)
+_DEPLOYING = Rule(
+    "deploying_in_engine_list",
+    "the engine list shows deploying",
+    lambda s, p: s.listed.state == "deploying",
+    "wait",
+    "Engine list shows deploying; container slb is {state}.",
+    "Check the deployment in the web console. Refresh its page or end the deployment there, then run again.",
+)
+_IN_PROGRESS = Rule(
+    "deployment_in_progress",
+    "an install request on the host is younger than slb_wait_timeout",
+    lambda s, p: s.remaining(p) > 0,
+    "wait",
+    "Deployment in progress: install requested {age} s ago.",
+    "Check the deployment in the web console, then run again.",
+)
+_LISTED_ONLY = Rule(
+    "listed_but_not_running",
+    "the engine list shows running, and the container does not run",
+    _is_listed_running,
+    _start_or_fail,
+    lambda s, p: (
+        "Engine list shows running, but the host has no container slb."
+        if s.container.state == "absent"
+        else f"Engine list shows running, but container slb is {s.container.state}."
+    ),
+    lambda s, p: (
+        f"{_stop_running_leftovers(s)}Remove the engine in the web console, then run slb.fleet.rollout."
+        if s.container.state == "absent"
+        else f"{_start_by_hand(s)}, or remove the engine in the web console."
+    ),
+)
+_RENAMED = Rule(
+    "container_renamed",
+    "the verified container exists under another name",
+    lambda s, p: s.was_verified and bool(s.record.verified_name),
+    "fail",
+    lambda s, p: f"Verified container has another name: {s.record.verified_name}.",
+    lambda s, p: (
+        f"Run `{s.container.runtime} rename {s.record.verified_name} slb` on the host. Remove that container only "
+        "if it is not the engine any more."
+    ),
+)
+_UNCLEAR = Rule(
+    "engine_list_unreliable",
+    "the engine list does not decide: unmapped state, several entries, or addresses that cannot be compared",
+    _list_is_unclear,
+    "fail",
+    "Engine list not clear about this engine: {listed}.",
+    "Correct slb_engine_list; slb.fleet.show_engine_list shows the result.",
+)
+_NOT_INSTALLED = Rule(
+    "not_installed",
+    "the host has no container slb",
+    lambda s, p: s.container.state == "absent",
+    "install",
+    "No engine on the host.",
+)
+_EXITED = Rule(
+    "container_exited",
+    "the container exited or never started, and nothing verifies it",
+    lambda s, p: s.container.state in ("exited", "created"),
+    "replace",
+    "Container slb is {state}: leftover of an earlier deployment.",
+)
+
+RULES: tuple[Rule, ...] = (
     Rule(
-        "engine_list_mismatch",
-        "the engine list has another name at this address, or this name at another address",
-        lambda s, p: s.listed.state == "other_name" or (s.listed.state == "elsewhere" and not p.remediates),
+        "install_rejected",
+        "the management node rejected the install request of this run",
+        lambda s, p: s.outcome == "rejected",
         "fail",
-        "Engine list contradicts the inventory: {listed}.",
-        "Correct slb_engine_name or slb_manage_ip. Remove the listed engine in the web console only if the list does "
-        "not show it as running.",
+        "Install request rejected: {answer}.",
+        "Fix the reported cause, then run again.",
     ),
     Rule(
-        "still_listed",
-        "the playbook is slb.fleet.retire, and the engine list shows the engine as running or deploying",
-        lambda s, p: p.retires and s.listed.state in ("running", "deploying"),
+        "port_in_use",
+        "the management node reports a port in use",
+        lambda s, p: s.outcome == "port_in_use",
         "fail",
-        lambda s, p: f"Engine {s.engine.name} is {s.listed.state} in the engine list.",
-        "Remove the engine in the web console, then run again.",
+        "Install request rejected, port in use: {answer}.",
+        _port_holders,
     ),
     Rule(
-        "engine_unhealthy",
-        "the health check reports unhealthy, and the container is verified, listed as running, to be adopted, or of a "
-        "request whose wait is over",
-        _is_unhealthy,
+        "exists_elsewhere",
+        "the management node reports that the engine exists",
+        lambda s, p: s.outcome == "exists",
         "fail",
-        lambda s, p: f"Health check of container slb failed: {s.container.health_output or 'no output'}.",
+        "Engine exists at the management node: {answer}.",
         lambda s, p: (
-            f"Check `{s.container.runtime} logs slb` on the host. Repair the engine there, or remove it in the web "
-            "console and run slb.fleet.remediate."
+            _fix_of_existing(s)
+            + (
+                "The engine list did not show this engine: correct slb_engine_list, or the rights of its user. "
+                if _is_not_in_list(s)
+                else ""
+            )
+            + "Look up the engine in the web console. Correct slb_engine_name or slb_manage_ip if it is another one."
+            + ("" if s.has_list or s.container.state != "absent" else " If it is this one, remove it there.")
         ),
     ),
+    *_FIRST,
+    _MISMATCH,
+    _UNHEALTHY,
     Rule(
         "leftover_running",
         "the engine is healthy, and a container that was set aside runs, too",
         lambda s, p: (
             bool(s.running_leftovers)
-            and not p.remediates
             and (
                 _is_healthy(s, p) or _is_deployed(s, p) or (_is_listed_running(s, p) and s.container.state == "running")
             )
@@ -420,40 +485,21 @@ RULES: tuple[Rule, ...] = (
         ),
         lambda s, p: f"{_stop_running_leftovers(s)}Find what started them, then run again.",
     ),
-    Rule(
-        "healthy",
-        "the recorded container runs, the record holds, and engine list and health check, if any, confirm it",
-        _is_healthy,
-        "none",
-        "Engine runs in the recorded container.",
-    ),
+    _HEALTHY,
     Rule(
         "engine_restarting",
         "the engine list shows running, the container runs, and its health check has not reported yet",
-        lambda s, p: _is_listed_running(s, p) and s.container.health == "starting" and not p.remediates,
+        lambda s, p: _is_listed_running(s, p) and s.container.health == "starting",
         "wait",
         "Health check of container slb has not reported yet.",
         "Wait for the health check, then run again.",
     ),
-    Rule(
-        "running_in_engine_list",
-        "the engine list shows running, and the container runs",
-        lambda s, p: _is_listed_running(s, p) and s.container.state == "running",
-        _record,
-        "Engine runs and is listed as running, but not recorded.",
-    ),
-    Rule(
-        "deploying_in_engine_list",
-        "the engine list shows deploying",
-        lambda s, p: s.listed.state == "deploying",
-        "wait",
-        "Engine list shows deploying; container slb is {state}.",
-        "Check the deployment in the web console. Refresh its page or end the deployment there, then run again.",
-    ),
+    _RUNNING,
+    _DEPLOYING,
     Rule(
         "replacement_in_progress",
         "a run began to set the container aside or to restore it less than 120 s + slb_stop_timeout ago",
-        lambda s, p: _must_restore(s, p) and s.open_seconds_left > 0,
+        lambda s, p: s.is_open and s.open_seconds_left > 0,
         "wait",
         "A run began to set the container aside or to restore it {age} s ago.",
         lambda s, p: f"Wait until that run has ended. If it was ended, run again in {s.open_seconds_left:.0f} s.",
@@ -461,14 +507,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "replacement_interrupted",
         "a run began to set the container aside or to restore it, and was interrupted",
-        lambda s, p: _must_restore(s, p) and not _is_name_taken(s),
+        lambda s, p: s.is_open and not _is_name_taken(s),
         "restore",
         "A run was interrupted while it set the container aside or restored it.",
     ),
     Rule(
         "name_taken",
         "a replacement was interrupted, and a container that came with no request has the name slb and runs",
-        _must_restore,
+        lambda s, p: s.is_open,
         "fail",
         "Interrupted replacement not restored: another container slb is {state}.",
         "Find out which container serves traffic. Remove or rename the other container on the host, then run again.",
@@ -480,18 +526,11 @@ RULES: tuple[Rule, ...] = (
         "record",
         "Engine came up after our request and is stable.",
     ),
-    Rule(
-        "deployment_in_progress",
-        "an install request on the host is younger than slb_wait_timeout",
-        lambda s, p: s.remaining(p) > 0,
-        "wait",
-        "Deployment in progress: install requested {age} s ago.",
-        "Check the deployment in the web console, then run again.",
-    ),
+    _IN_PROGRESS,
     Rule(
         "deployment_missing",
         "the wait for a deployment is over, and no container replaces the one that was set aside",
-        lambda s, p: s.record.state == "requested" and s.has_undo and not p.remediates,
+        lambda s, p: s.record.state == "requested" and s.has_undo,
         "restore",
         "Deployment missing: {age} s after the request, container slb is {state}.",
     ),
@@ -502,7 +541,6 @@ RULES: tuple[Rule, ...] = (
             s.is_verified
             and (s.container.state == "restarting" or (s.container.state == "running" and not s.is_stable(p)))
             and not _is_not_in_list(s)
-            and not p.remediates
         ),
         "wait",
         lambda s, p: (
@@ -515,43 +553,14 @@ RULES: tuple[Rule, ...] = (
             "slb.fleet.remediate."
         ),
     ),
-    Rule(
-        "listed_but_not_running",
-        "the engine list shows running, and the container does not run",
-        _is_listed_running,
-        _start_or_fail,
-        lambda s, p: (
-            "Engine list shows running, but the host has no container slb."
-            if s.container.state == "absent"
-            else f"Engine list shows running, but container slb is {s.container.state}."
-        ),
-        lambda s, p: (
-            f"{_stop_running_leftovers(s)}Remove the engine in the web console, then run slb.fleet.rollout."
-            if s.container.state == "absent"
-            else f"{_start_by_hand(s)}, or remove the engine in the web console."
-        ),
-    ),
-    Rule(
-        "container_renamed",
-        "the verified container exists under another name",
-        lambda s, p: s.was_verified and bool(s.record.verified_name) and (p.retires or not p.remediates),
-        "fail",
-        lambda s, p: f"Verified container has another name: {s.record.verified_name}.",
-        lambda s, p: (
-            f"Run `{s.container.runtime} rename {s.record.verified_name} slb` on the host. Remove that container only "
-            "if it is not the engine any more."
-        ),
-    ),
+    _LISTED_ONLY,
+    _RENAMED,
     Rule(
         "engine_list_unreliable",
         "the engine list does not show several verified engines that run: with the replacements more than "
         "slb_max_replaced, or no verified engine at all",
         lambda s, p: (
-            s.is_verified
-            and s.listed.state == "not_listed"
-            and s.run.is_list_doubted
-            and len(s.run.missing) > 1
-            and not p.remediates
+            s.is_verified and s.listed.state == "not_listed" and s.run.is_list_doubted and len(s.run.missing) > 1
         ),
         "fail",
         lambda s, p: f"Engine list does not show verified engines: {', '.join(s.run.missing[:_MAX_NAMES])}.",
@@ -560,7 +569,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "missing_from_engine_list",
         "a verified engine is not in the engine list, or failed there",
-        lambda s, p: s.is_verified and _is_not_in_list(s) and not p.remediates,
+        lambda s, p: s.is_verified and _is_not_in_list(s),
         "fail",
         "Verified engine {engine} missing from the engine list or failed there; container slb is {state}.",
         "Check the engine in the web console. If it is gone for good, run slb.fleet.remediate, then slb.fleet.rollout.",
@@ -568,19 +577,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "engine_list_empty",
         "the engine list has no engine at all, and a container runs",
-        lambda s, p: s.listed.state == "empty" and s.container.is_live and not p.remediates,
+        lambda s, p: s.listed.state == "empty" and s.container.is_live,
         "fail",
         "Engine list empty, but container slb is {state}.",
         "Check slb_engine_list and the user's permissions. If it may be empty, set slb_engine_list_may_be_empty: true.",
     ),
-    Rule(
-        "engine_list_unreliable",
-        "the engine list does not decide: unmapped state, several entries, or addresses that cannot be compared",
-        _list_is_unclear,
-        "fail",
-        "Engine list not clear about this engine: {listed}.",
-        "Correct slb_engine_list; slb.fleet.show_engine_list shows the result.",
-    ),
+    _UNCLEAR,
     Rule(
         "engine_list_incomplete",
         "a container runs, its engine is not listed, and the engine list is a part, a cached copy, or of unknown size",
@@ -592,7 +594,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "engine_stopped",
         "the verified container does not run",
-        lambda s, p: s.is_verified and s.container.state != "running" and not p.remediates,
+        lambda s, p: s.is_verified and s.container.state != "running",
         _start_or_fail,
         "Verified engine stopped: container slb is {state}.",
         lambda s, p: f"{_start_by_hand(s)}, or slb.fleet.remediate.",
@@ -600,9 +602,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "container_changed",
         "the recorded container was replaced by another one, and no engine list is configured",
-        lambda s, p: (
-            s.was_verified and s.container.is_live and not s.is_verified and not s.has_list and not p.remediates
-        ),
+        lambda s, p: s.was_verified and s.container.is_live and not s.is_verified and not s.has_list,
         _adopt_or_fail,
         "Recorded container was replaced by another one, which is {state}.",
         "If the web console updated the engine, run slb.fleet.rollout with -e slb_unverified_engine=adopt. "
@@ -611,7 +611,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "deployment_settling",
         "the wait for a deployment is over, and its container runs for less than slb_settle",
-        lambda s, p: _is_own_over(s, p) and s.is_settling(p) and not p.remediates,
+        lambda s, p: _is_own_over(s, p) and s.is_settling(p),
         "wait",
         "Container came up a moment ago.",
         "Check `{runtime} logs slb` on the host, then run again.",
@@ -619,9 +619,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "engine_list_mismatch",
         "the wait for a deployment is over, its container is stable, and the engine list does not show it as running",
-        lambda s, p: (
-            _is_own_over(s, p) and s.has_settled(p) and s.has_list and s.listed.state != "failed" and not p.remediates
-        ),
+        lambda s, p: _is_own_over(s, p) and s.has_settled(p) and s.has_list and s.listed.state != "failed",
         "fail",
         "Engine is stable on the host, but not running in the engine list: {listed}.",
         "Check the engine in the web console, and slb_engine_list with slb.fleet.show_engine_list.",
@@ -633,7 +631,6 @@ RULES: tuple[Rule, ...] = (
             s.record.state == "requested"
             and s.record_is_current
             and (s.container.state == "absent" or (_has_failed(s, p)))
-            and not p.remediates
         ),
         _install_or_replace,
         lambda s, p: (
@@ -654,31 +651,8 @@ RULES: tuple[Rule, ...] = (
         "Find what removes it, such as a unit, a timer or a cron job. Then run slb.fleet.remediate for this host (it "
         "allows the installation again) and slb.fleet.rollout.",
     ),
-    Rule(
-        "not_installed",
-        "the host has no container slb",
-        lambda s, p: s.container.state == "absent",
-        "install",
-        "No engine on the host.",
-    ),
-    Rule(
-        "container_exited",
-        "the container exited or never started, and nothing verifies it",
-        lambda s, p: s.container.state in ("exited", "created"),
-        "replace",
-        "Container slb is {state}: leftover of an earlier deployment.",
-    ),
-    Rule(
-        "replace_requested",
-        "the playbook is slb.fleet.remediate, and the container is running, restarting or paused",
-        lambda s, p: p.remediates,
-        "replace",
-        lambda s, p: (
-            f"Container slb is {s.container.state}; the "
-            + ("host is retired." if p.retires else "operator states that the engine list does not list its engine.")
-        ),
-        "None needed: slb.fleet.remediate sets the container aside. Then run slb.fleet.rollout.",
-    ),
+    _NOT_INSTALLED,
+    _EXITED,
     Rule(
         "unverified_container",
         "a container is running, restarting or paused, nothing verifies it, and no engine list is configured",
@@ -711,6 +685,55 @@ RULES: tuple[Rule, ...] = (
         "Container slb is {state}, and the engine list does not list {engine} at {address} as running.",
     ),
 )
+
+REMEDIATION_RULES: tuple[Rule, ...] = (
+    *_FIRST,
+    _MISMATCH._replace(
+        when="the engine list has another name at this address", applies=lambda s, p: s.listed.state == "other_name"
+    ),
+    Rule(
+        "still_listed",
+        "of slb.fleet.retire: the engine list shows the engine as running or deploying",
+        lambda s, p: p.retires and s.listed.state in ("running", "deploying"),
+        "fail",
+        lambda s, p: f"Engine {s.engine.name} is {s.listed.state} in the engine list.",
+        "Remove the engine in the web console, then run again.",
+    ),
+    _UNHEALTHY._replace(
+        when="the engine list shows running, and the health check reports unhealthy",
+        applies=lambda s, p: _is_listed_running(s, p) and _has_health(s, "unhealthy"),
+    ),
+    _HEALTHY._replace(
+        when="the recorded container runs, and the engine list confirms it",
+        applies=lambda s, p: _is_listed_running(s, p) and s.is_verified and _has_health(s, "", "healthy", "silent"),
+    ),
+    _RUNNING._replace(action="none"),
+    _DEPLOYING,
+    _IN_PROGRESS,
+    _LISTED_ONLY._replace(action="fail"),
+    _RENAMED._replace(
+        when="of slb.fleet.retire: the verified container exists under another name",
+        applies=lambda s, p: p.retires and _RENAMED.applies(s, p),
+    ),
+    _UNCLEAR._replace(
+        when="the engine list does not decide, and has entries about this engine",
+        applies=lambda s, p: s.listed.state == "unknown" and s.listed.is_about_it,
+    ),
+    _NOT_INSTALLED,
+    _EXITED,
+    Rule(
+        "replace_requested",
+        "the container is running, restarting or paused",
+        lambda s, p: True,
+        "replace",
+        lambda s, p: (
+            f"Container slb is {s.container.state}; the "
+            + ("host is retired." if p.retires else "operator states that the engine list does not list its engine.")
+        ),
+        "None needed: slb.fleet.remediate sets the container aside. Then run slb.fleet.rollout.",
+    ),
+)
+"""The rules of slb.fleet.remediate and slb.fleet.retire, which set a container aside and request no installation."""
 
 
 class SafetyCheck(NamedTuple):

@@ -6,7 +6,7 @@ import collections.abc
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -17,7 +17,13 @@ import yaml
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import ROWS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import ENGINE_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, Rule, SafetyCheck
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import (
+    REMEDIATION_RULES,
+    RULES,
+    SAFETY_CHECKS,
+    Rule,
+    SafetyCheck,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
     STATUSES,
@@ -242,17 +248,21 @@ def decision_table() -> str:
             "Lists the rules of `plugins/plugin_utils/_decision.py`, from which this page is generated.",
         ),
         *("The plan of a host is the first rule that applies, from top to bottom.", ""),
-        *("| # | observed | action | code |", "|---|---|---|---|"),
-    ]
-    for number, rule in enumerate(RULES, 1):
-        lines.append(f"| {number} | {_marked(rule.when)} | {_action_of(rule)} | `{rule.code}` |")
-    lines += [
+        *_rules(RULES),
+        *("", "## Of slb.fleet.remediate and slb.fleet.retire", ""),
+        *_rules(REMEDIATION_RULES),
         *("", "## Safety checks", ""),
         *("If one applies to the action of the rule, the plan is to fail, with the code of the check.", ""),
         *("| condition | before | code |", "|---|---|---|"),
         *(f"| {_marked(check.when)} | {', '.join(check.actions)} | {_code(check)} |" for check in SAFETY_CHECKS),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _rules(rules: Iterable[Rule]) -> Iterator[str]:
+    yield from ("| # | observed | action | code |", "|---|---|---|---|")
+    for number, rule in enumerate(rules, 1):
+        yield f"| {number} | {_marked(rule.when)} | {_action_of(rule)} | `{rule.code}` |"
 
 
 def _code(check: SafetyCheck) -> str:
@@ -279,7 +289,8 @@ def messages_page(text: str) -> str:
     intro, *parts = re.split("^## ", text, flags=re.MULTILINE)
     sections = {code: body.strip() for code, _newline, body in (part.partition("\n") for part in parts)}
     rows: dict[str, list[Rule | SafetyCheck]] = {}
-    for row in (*RULES, *SAFETY_CHECKS):
+    of_remediation = [rule for rule in REMEDIATION_RULES if rule not in RULES]
+    for row in (*RULES, *of_remediation, *SAFETY_CHECKS):
         if isinstance(row.code, str):
             rows.setdefault(row.code, []).append(row)
     for code, alike in rows.items():

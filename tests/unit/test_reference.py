@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import REMEDIATION_RULES, RULES, SAFETY_CHECKS
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS, KNOWN
 
 reference = pytest.importorskip("reference")
@@ -52,7 +52,7 @@ def errors(tree):
 
 def codes():
     found = (
-        {rule.code for rule in RULES}
+        {rule.code for rule in (*RULES, *REMEDIATION_RULES)}
         | {check.code for check in SAFETY_CHECKS if isinstance(check.code, str)}
         | OF_REPORT
         | BUILT

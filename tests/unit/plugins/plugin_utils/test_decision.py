@@ -8,7 +8,12 @@ from typing import get_args
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import (
+    REMEDIATION_RULES,
+    RULES,
+    SAFETY_CHECKS,
+    decide,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     LIVE,
@@ -145,7 +150,7 @@ ROWS = [
         host(container("absent"), record(replaced_gone=True, age=9)),
         Policy(remediates=True),
         "install",
-        "container_gone",
+        "not_installed",
     ),
     (host(container("absent"), record(verified_name="edge")), Policy(), "fail", "container_renamed"),
     # Interrupted
@@ -317,7 +322,9 @@ def test_decide_row(state, policy, action, code):
 
 
 def test_decide_all_codes_have_a_row():
-    codes = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS if isinstance(check.code, str)}
+    codes = {rule.code for rule in (*RULES, *REMEDIATION_RULES)} | {
+        check.code for check in SAFETY_CHECKS if isinstance(check.code, str)
+    }
     assert codes | {REFUSED.code} == {code for _state, _policy, _action, code in ROWS}
 
 
@@ -548,7 +555,7 @@ def test_decide_with_an_unclear_list_stops_nothing(listed, state, is_about_it, c
     [
         ("mine", Policy(), "container_renamed"),
         ("", Policy(), "container_gone"),
-        ("mine", Policy(remediates=True), "container_gone"),
+        ("mine", Policy(remediates=True), "not_installed"),
     ],
 )
 def test_decide_renamed_container_is_not_replaced(name, policy, code):
