@@ -375,6 +375,8 @@ def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
         # NetworkManager 1.30 writes disable_ipv6 again up to 2 s after the device is disconnected.
         put = 'put() { [ "$(cat "$2")" = "$1" ] || echo "$1" >"$2"; }'
         lines += [put, "for pause in 2 1; do", "sleep $pause", *values, "done"]
+    # An interface with a route is not adopted, so each one of a router came since.
+    lines += [f"ip -6 route flush dev {shlex.quote(name)} proto ra 2>/dev/null" for name in entries]
     return "\n".join(lines)
 
 
