@@ -40,6 +40,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
+_PHASES_OF = {
+    "record": ("compare", "deploy", "verify"),
+    "list_unknown_engines": ("check", "compare"),
+    "group": ("check", "compare"),
+    "license_group": ("check",),
+}
+"""The phases in which an option has an effect."""
 
 
 class ActionModule(HostAction):
@@ -48,6 +55,9 @@ class ActionModule(HostAction):
         phase, planned = options["phase"], options["planned"] or {}
         if phase == "compare" and "plan" not in planned:
             raise invalid("planned", "it is not a plan", "Pass the result of the check of this host.")
+        for option, phases in _PHASES_OF.items():
+            if options[option] and phase not in phases:
+                raise invalid(option, f"it has no effect in the phase {phase}", "Remove it.")
         try:
             self._refuse_tag()
             refuse_in_inventory(variables, self._loader, is_check=phase == "check")
@@ -60,34 +70,77 @@ class ActionModule(HostAction):
             join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
             return failed
         self.end_after(host.variables["host_timeout"])
-        is_deploying = phase in ("deploy", "verify")
-        # Of this run's last request: its result, or the plan that was made after it.
-        sent = planned.get("sent") or planned if is_deploying else {}
         host.reserve()
-        was_unavailable = phase == "compare" and planned["plan"].get("engine_list") == "unavailable"
-        if was_unavailable and planned["plan"]["action"] == "fail":
-            return {**planned, "changed": False}
         # A management node that hangs is no failure of the host.
         host.end = self.time_before_end(_HOST_SECONDS)
-        host.fetch_list(is_deploying=is_deploying)
-        if phase == "compare" and "slb_host" not in planned:
-            more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
-            return {**planned, **more, "changed": False}
-        slb_host = planned["slb_host"] if phase == "compare" else self._gather_facts(host, is_again=is_deploying)
-        is_compared = is_deploying or phase == "compare"
-        plan = host.plan(slb_host, sent, is_compared=is_compared)
-        if is_compared and not sent.get("requests"):
+        if phase == "compare":
+            return self._compare(host, planned, options)
+        if phase in ("deploy", "verify"):
+            return self._deploy(host, planned, options)
+        result = self._check(host, options) if phase == "check" else self._remediate(host)
+        warnings = _unknown_variables(host, variables)
+        return {**result, "warnings": warnings} if warnings else result
+
+    def _check(self, host: FleetHost, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Make the first plan of a host, while the others are not known."""
+        host.fetch_list()
+        slb_host = self._gather_facts(host)
+        plan = self._with_session(host, host.plan(slb_host))
+        result = self._result(host, slb_host, plan)
+        _note_work(host, result)
+        # One host of each management node lists the unknown engines, after all hosts have been checked.
+        lists_unknown = options["list_unknown_engines"] and host.is_first_to_list_unknown()
+        groups = [options["group"]] if lists_unknown or "slb_host" in result else []
+        if options["license_group"] and host.variables["license_dest"]:
+            groups.append(options["license_group"])
+            host.reservations.note("license", host.name)
+        join_groups(self, [group for group in groups if group], result)
+        return result
+
+    def _compare(self, host: FleetHost, planned: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Make the plan of a checked host in the light of the others. The host is not asked again."""
+        if planned["plan"].get("engine_list") == "unavailable" and planned["plan"]["action"] == "fail":
+            return {**planned, "changed": False}
+        host.fetch_list()
+        unknown = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
+        if "slb_host" not in planned:  # it is healthy
+            return {**planned, **unknown, "changed": False}
+        slb_host = planned["slb_host"]
+        plan = host.plan(slb_host, is_compared=True)
+        plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
+        recorded, plan = self._record(host, slb_host, plan) if options["record"] else ({}, plan)
+        plan = self._with_session(host, plan)
+        result = {**self._result(host, slb_host, plan), **recorded, **unknown}
+        if "slb_host" in result and plan.action != "fail" and not self._task.check_mode:
+            host.reservations.note("ready", host.name)
+            join_groups(self, [options["group"]] if options["group"] else [], result)
+        return result
+
+    def _deploy(self, host: FleetHost, planned: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Make the plan of a host whose turn it is, or whose deployment is awaited.
+
+        ``planned``: the result of this run's last request, or the plan that was made after it.
+        """
+        sent = planned.get("sent") or planned
+        host.fetch_list(is_deploying=True)
+        slb_host = self._gather_facts(host, is_again=True)
+        plan = host.plan(slb_host, sent, is_compared=True)
+        if not sent.get("requests"):
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
-        result: dict[str, Any] = {"changed": False}
-        if options["record"] and plan.action == "record":
-            result, plan = self._record(host, slb_host, plan)
-        elif plan.action in ("install", "replace") and not host.policy.remediates:
-            host.end = self.time_before_end(_END_SECONDS)
-            plan = host.plan_again(session=_find_obstacle(host))
-        if not is_compared:
-            unknown = _unknown_variables(host, variables)
-            result.update({"warnings": unknown} if unknown else {})
-        return self._result(host, slb_host, plan, options, result, sent)
+        recorded, plan = self._record(host, slb_host, plan) if options["record"] else ({}, plan)
+        plan = self._with_session(host, plan)
+        result = {**self._result(host, slb_host, plan, sent), **recorded}
+        if "request_id" not in result and planned.get("request_id"):
+            result["request_id"] = planned["request_id"]
+        return result
+
+    def _remediate(self, host: FleetHost) -> dict[str, Any]:
+        """Make the plan of a named host, whose container may be set aside."""
+        host.fetch_list()
+        slb_host = self._gather_facts(host)
+        result = self._result(host, slb_host, host.plan(slb_host))
+        _note_work(host, result)
+        return result
 
     def _refuse_tag(self) -> None:
         """Raise FleetError for an import with the tag never: the tag always of the plays outranks it."""
@@ -95,7 +148,7 @@ class ActionModule(HostAction):
             summary = "Tag never without effect: playbooks of slb.fleet run as a whole."
             raise FleetError("invalid_option", summary, "Remove the tag, or the import.")
 
-    def _gather_facts(self, host: FleetHost, *, is_again: bool) -> dict[str, Any]:
+    def _gather_facts(self, host: FleetHost, *, is_again: bool = False) -> dict[str, Any]:
         gather = self.on_host_again if is_again else self.on_host
         arguments = {
             "subset": ["engine_container", "record", "ports", "motd"],
@@ -106,7 +159,17 @@ class ActionModule(HostAction):
         raise_failure(answer)
         return answer.get("slb_host") or {}
 
+    def _with_session(self, host: FleetHost, plan: Plan) -> Plan:
+        """Return the plan; before anything is touched, that of a management node that gives no session."""
+        if plan.action not in ("install", "replace"):
+            return plan
+        host.end = self.time_before_end(_END_SECONDS)
+        return host.plan_again(session=_find_obstacle(host))
+
     def _record(self, host: FleetHost, slb_host: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], Plan]:
+        """Record the engine if that is the plan; return what the result has of it, and the plan that is left."""
+        if plan.action != "record":
+            return {}, plan
         arguments = {
             "state": "verified",
             **asdict(host.engine),
@@ -125,19 +188,12 @@ class ActionModule(HostAction):
         return result, Plan("none", plan.code, plan.summary, verified_by=plan.verified_by)
 
     def _result(
-        self,
-        host: FleetHost,
-        slb_host: Mapping[str, Any],
-        plan: Plan,
-        options: Mapping[str, Any],
-        result: dict[str, Any],
-        sent: Mapping[str, Any],
+        self, host: FleetHost, slb_host: Mapping[str, Any], plan: Plan, sent: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        steps = host.steps(plan, slb_host)
-        work = work_of(plan, host, slb_host)
-        state = host.last_state
-        result.update(
-            plan={
+        state, sent = host.last_state, sent or {}
+        result: dict[str, Any] = {
+            "changed": False,
+            "plan": {
                 "action": plan.action,
                 "code": plan.code,
                 "summary": plan.summary,
@@ -145,28 +201,22 @@ class ActionModule(HostAction):
                 "verified_by": plan.verified_by,
                 "by_list": plan.by_list,
                 "moves_banner": plan.action in ("install", "replace") and host.moves_banner(slb_host),
-                "steps": steps if plan.action != "fail" else [],
+                "steps": host.steps(plan, slb_host) if plan.action != "fail" else [],
                 "engine_list": state.listed.state,
                 "seen": state.in_words(),
             },
-            engine=asdict(host.engine),
-            recorded={
+            "engine": asdict(host.engine),
+            "recorded": {
                 "state": state.record.state,
                 "request_id": state.record.request_id,
                 "is_current": state.record_is_current,
                 "last_verified": state.record.last_verified,
                 "purpose": state.record.set_aside.purpose if state.record.set_aside else None,
             },
-        )
-        if work:
-            result["work"] = work
-            if options["phase"] not in ("compare", "deploy", "verify"):
-                host.reservations.note("work", f"{host.name}\t{work}")
-        is_check = options["phase"] == "check"
-        if options["list_unknown_engines"] and not is_check:
-            result["unknown_engines"] = host.unknown_engines()
-        has_work = plan.action != "none" or host.has_other_work
-        if has_work:
+        }
+        work = work_of(plan, host, slb_host)
+        result.update({"work": work} if work else {})
+        if plan.action != "none" or host.has_other_work:
             # A healthy host of a large fleet returns little: each value is copied several times.
             requests = int(sent.get("requests") or 0)
             result.update(slb_host=dict(slb_host), requests=requests, settings=host.settings)
@@ -175,23 +225,13 @@ class ActionModule(HostAction):
         if plan.action in ("install", "replace"):
             # Made before the step: after a time limit, the rescue has to know it.
             result["request_id"] = uuid.uuid4().hex
-        elif options["phase"] in ("deploy", "verify") and (options["planned"] or {}).get("request_id"):
-            result["request_id"] = options["planned"]["request_id"]
-        # One host of each management node lists the unknown engines, after all hosts have been checked.
-        lists_unknown = is_check and options["list_unknown_engines"] and host.is_first_to_list_unknown()
-        is_to_join = has_work and self._is_to_join(options, plan)
-        groups = [options["group"]] if lists_unknown or is_to_join else []
-        if is_to_join and options["phase"] == "compare":
-            host.reservations.note("ready", host.name)
-        if options["license_group"] and host.variables["license_dest"]:
-            groups.append(options["license_group"])
-            host.reservations.note("license", host.name)
-        join_groups(self, [group for group in groups if group], result)
         return result
 
-    def _is_to_join(self, options: Mapping[str, Any], plan: Plan) -> bool:
-        """A check collects each host with work; the comparison only those that are to be changed now."""
-        return options["phase"] != "compare" or (plan.action != "fail" and not self._task.check_mode)
+
+def _note_work(host: FleetHost, result: Mapping[str, Any]) -> None:
+    """Note the work of the host for the comparison with the approved plan."""
+    if "work" in result:
+        host.reservations.note("work", f"{host.name}\t{result['work']}")
 
 
 def _unknown_variables(host: FleetHost, variables: Mapping[str, Any]) -> list[str]:

@@ -44,19 +44,20 @@ options:
     description: Result of the task before for the same host, in the same run. See O(phase).
     type: dict
   record:
-    description: Whether to write a verified engine to the deployment record if RV(plan.action) would be V(record).
+    description: Whether to write a verified engine to the deployment record if RV(plan.action) would be V(record). In the phases
+      V(compare), V(deploy) and V(verify).
     type: bool
     default: false
   list_unknown_engines:
     description: Whether to return RV(unknown_engines). With O(phase=check), the first host of each management node joins O(group)
-      instead, for the comparison, when all hosts have been checked.
+      instead, for the comparison, when all hosts have been checked. In the phases V(check) and V(compare).
     type: bool
     default: false
   group:
-    description: The group that the host joins if there is something to do.
+    description: The group that the host joins if there is something to do. In the phases V(check) and V(compare).
     type: str
   license_group:
-    description: The group that the host joins if C(slb_license_dest) is set.
+    description: The group that the host joins if C(slb_license_dest) is set. In the phase V(check).
     type: str
 seealso:
   - module: slb.fleet.host_info

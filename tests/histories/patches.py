@@ -35,6 +35,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node import 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import INSTALL_PATH
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import Proxy
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, locks, processes
+from ansible_collections.slb.fleet.plugins.modules import host_info
 
 PLUGINS = "ansible_collections.slb.fleet.plugins."
 ADDRESS = "192.0.2.1"
@@ -107,6 +108,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     host_os = Through(os, geteuid=lambda: 0, unlink=_unlink)
     for module in (container, record, gather, runtimes):
         patch.setattr(module, "os", host_os)
+    patch.setattr(host_info, "within", _within)
     patch.setattr(files, "replace", _write)
     patch.setattr(files, "sync_folder", lambda folder: None)
     patch.setattr(clock, "boot_id", lambda: f"boot {HERE.world.boots}")
@@ -252,6 +254,14 @@ def _operate(name: str, given: dict[str, Any]) -> dict[str, Any]:
         result = dict(error.as_result(), failed=True)
     HERE.world.pause("ends")
     return json.loads(json.dumps(result))
+
+
+def _within(seconds: float, work: Any) -> Any:
+    end = HERE.world.now + seconds
+    result = work()
+    if HERE.world.now > end:
+        raise FleetError("host_timeout", "Host too slow.", "")
+    return result
 
 
 # --- the management node

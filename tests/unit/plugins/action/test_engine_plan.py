@@ -12,6 +12,7 @@ from ansible.template import Templar
 from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
+from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import (
@@ -248,10 +249,8 @@ def test_limit_of_replacements_holds_after_the_check(phase):
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_approval_is_compared_after_the_check(phase):
-    action = Action(ABSENT, group="work", **PHASES[phase])
-    result = action.run_with(approved_plan=NOTHING)
+    result = Action(ABSENT, **PHASES[phase]).run_with(approved_plan=NOTHING)
     assert outcome(result) == (("install", "not_installed") if phase == "check" else ("fail", "not_in_approved_plan"))
-    assert action.groups == ["work"]
 
 
 def test_approval_of_a_digest_is_of_the_checked_hosts():
@@ -331,11 +330,16 @@ def test_comparison_asks_no_management_node_that_was_unavailable(node):
     assert len(node.fetched) == 1
 
 
-@pytest.mark.parametrize("phase", ["deploy", "compare"])
-def test_unknown_engines_are_listed_on_demand(phase):
-    args = {"phase": phase, **({"planned": checked()} if phase == "compare" else {})}
+def test_unknown_engines_are_listed_on_demand():
+    args = {"phase": "compare", "planned": checked()}
     assert Action(ABSENT, list_unknown_engines=True, **args).run_with()["unknown_engines"] == []
     assert "unknown_engines" not in Action(ABSENT, **args).run_with()
+
+
+@pytest.mark.parametrize("option", ["record", "list_unknown_engines", "group", "license_group"])
+def test_option_without_effect_in_a_phase_is_refused(option):
+    with pytest.raises(OptionError, match=f"Option {option} invalid"):
+        Action(ABSENT, phase="retire", **{option: "yes"}).run_with()
 
 
 @pytest.mark.parametrize(
@@ -380,7 +384,7 @@ RECORDED = {"changed": True, "record": VERIFIED, "diff": {"before": {}, "after":
 
 @pytest.mark.parametrize(("is_check", "action"), [(False, "none"), (True, "record")])
 def test_record_of_a_verified_engine_is_written(is_check, action):
-    host = Action(LEFTOVER, RECORDED, record=True, check=is_check)
+    host = Action(LEFTOVER, RECORDED, phase="deploy", record=True, check=is_check)
     result = host.run_with(unverified_engine="adopt", remove_leftovers=True)
     assert (outcome(result), result["plan"]["verified_by"]) == ((action, "unverified_container"), "host")
     assert (result["changed"], result["has_recorded"], result["diff"]) == (True, True, RECORDED["diff"])
@@ -390,9 +394,11 @@ def test_record_of_a_verified_engine_is_written(is_check, action):
 
 
 def test_record_without_a_change_is_unchanged():
-    result = Action(LEFTOVER, {"changed": False}, record=True).run_with(unverified_engine="adopt")
+    result = Action(LEFTOVER, {"changed": False}, phase="deploy", record=True).run_with(unverified_engine="adopt")
     assert (result["changed"], result["has_recorded"], "diff" in result) == (False, False, False)
-    result = Action(LEFTOVER, {"changed": False, "is_unknown": True}, record=True).run_with(unverified_engine="adopt")
+    result = Action(LEFTOVER, {"changed": False, "is_unknown": True}, phase="deploy", record=True).run_with(
+        unverified_engine="adopt"
+    )
     assert result["is_unknown"], "the execution whose answer was lost may have written it"
 
 
@@ -401,12 +407,16 @@ def test_record_without_a_change_is_unchanged():
 )
 def test_record_that_is_not_written_is_a_failure(answer, code):
     with pytest.raises(FleetError) as caught:
-        Action(LEFTOVER, answer, record=True).run_with(unverified_engine="adopt")
+        Action(LEFTOVER, answer, phase="deploy", record=True).run_with(unverified_engine="adopt")
     assert caught.value.code == code
 
 
 def test_record_is_written_only_on_demand_and_if_needed():
-    for action in (Action(LEFTOVER), Action(HEALTHY, record=True), Action(ABSENT, record=True)):
+    for action in (
+        Action(LEFTOVER),
+        Action(HEALTHY, phase="deploy", record=True),
+        Action(ABSENT, phase="deploy", record=True),
+    ):
         assert "has_recorded" not in action.run_with(unverified_engine="adopt")
         assert len(action.calls) == 1
 
