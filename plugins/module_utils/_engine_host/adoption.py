@@ -96,29 +96,36 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
     """Adopt interfaces. Unless it is check mode, the change waits for ``confirm``. Raises FleetError."""
     with _locked(check_mode):
         rolled_back = [] if check_mode else _roll_back_stale()
-        seen = _gather_network()
-        chosen, reasons, failed = interfaces.choose(seen, wanted.interfaces)
+        network = _gather_network()
+        chosen, reasons, failed = interfaces.choose(network, wanted.interfaces)
         if failed:
-            raise _not_adopted(failed, reasons, seen)
-        has_default_route = bool(seen.default_routes)
-        has_ipv6 = {each.name: _read_ipv6(each.name).get("disable_ipv6") != "1" for each in chosen}
+            raise _not_adopted(failed, reasons, network)
+        has_default_route = bool(network.default_routes)
+        has_ipv6 = {interface.name: _read_ipv6(interface.name).get("disable_ipv6") != "1" for interface in chosen}
         settings = {
             name: make_profile(_zone(name), wanted.dhcp_timeout, has_default_route, has_ipv6[name]) for name in has_ipv6
         }
         if chosen:
             _check_profiles_can_change()
         adopted: List[Dict[str, Any]] = [
-            {"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen
+            {"name": interface.name, "mac": interface.mac, "settings": settings[interface.name]} for interface in chosen
         ]
         values: Dict[str, Any] = {"pending": [], "rolled_back": rolled_back}
         if chosen and not check_mode:
-            adopted, removed = _change(wanted, seen, chosen, settings)
+            adopted, removed = _change(wanted, network, chosen, settings)
             reasons.update(removed)
-            values.update(pending=[each["name"] for each in adopted], token=wanted.token)
-        left_alone = [_skipped(each, reasons[each.name]) for each in seen.interfaces if each.name in reasons]
+            values.update(pending=[interface["name"] for interface in adopted], token=wanted.token)
+        left_alone = [
+            _skipped(interface, reasons[interface.name])
+            for interface in network.interfaces
+            if interface.name in reasons
+        ]
         values.update(adopted=adopted, left_alone=left_alone)
-        after = {each["name"]: each["settings"] for each in adopted}
-        diff = {"before": {each.name: {"state": each.state} for each in chosen if each.name in after}, "after": after}
+        after = {interface["name"]: interface["settings"] for interface in adopted}
+        diff = {
+            "before": {interface.name: {"state": interface.state} for interface in chosen if interface.name in after},
+            "after": after,
+        }
         return Result(bool(adopted or rolled_back), values, diff)
 
 
@@ -175,7 +182,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
     with _locked(check_mode):
         adopted = _read_adopted()
         try:
-            seen = _gather_network()
+            network = _gather_network()
         except FleetError:
             if adopted or not all("*" in item for item in wanted):
                 raise
@@ -186,32 +193,32 @@ def release(wanted: List[str], check_mode: bool) -> Result:
         released: List[Dict[str, Any]] = []
         left_alone: List[Dict[str, Any]] = []
         refused: Dict[str, interfaces.Reason] = {}
-        for each in interfaces.matching(seen, wanted):
-            ours = adopted.get(each.name, {})
+        for interface in interfaces.matching(network, wanted):
+            ours = adopted.get(interface.name, {})
             if not ours:
-                left_alone.append(_skipped(each, _NOT_OURS))
+                left_alone.append(_skipped(interface, _NOT_OURS))
                 continue
-            path = next((profile.path for profile in seen.profiles if profile.uuid == ours["uuid"]), "")
-            reason = _why_not_released(each, ours, seen) if path else None
+            path = next((profile.path for profile in network.profiles if profile.uuid == ours["uuid"]), "")
+            reason = _why_not_released(interface, ours, network) if path else None
             if reason is None and not check_mode:
-                reason = _release(each.name, ours, path)
+                reason = _release(interface.name, ours, path)
             if reason is not None:
-                refused[each.name] = reason
+                refused[interface.name] = reason
                 continue
-            released.append({"name": each.name, "uuid": ours["uuid"], "was_deleted": not path})
+            released.append({"name": interface.name, "uuid": ours["uuid"], "was_deleted": not path})
             if not check_mode:
-                del adopted[each.name]
+                del adopted[interface.name]
                 _write_adopted(adopted)
-        missing = [item for item in wanted if not interfaces.matching(seen, [item])]
+        missing = [item for item in wanted if not interfaces.matching(network, [item])]
         if missing or refused:
             # Also for a pattern: what was adopted remains.
-            raise _not_adopted([*missing, *refused], refused, seen, "released", released=released)
-        diff = {"before": {each["name"]: each["uuid"] for each in released}, "after": {}}
+            raise _not_adopted([*missing, *refused], refused, network, "released", released=released)
+        diff = {"before": {interface["name"]: interface["uuid"] for interface in released}, "after": {}}
         return Result(bool(released), {"released": released, "left_alone": left_alone, "pending": []}, diff)
 
 
 def _change(
-    wanted: Wanted, seen: NetworkState, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
+    wanted: Wanted, network: NetworkState, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
 ) -> Tuple[List[Dict[str, Any]], Dict[str, interfaces.Reason]]:
     """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host.
 
@@ -219,27 +226,27 @@ def _change(
     """
     if not os.path.isdir("/run/systemd/system"):
         raise FleetError("rollback_impossible", "Adoption refused: no systemd on the host.", "Adopt by hand.")
-    names = {each.name for each in chosen}
+    names = {interface.name for interface in chosen}
     folder = os.path.join(CHANGES, wanted.token)
     os.mkdir(folder, 0o700)
-    ipv6 = {each.name: _read_ipv6(each.name) for each in chosen}
+    ipv6 = {interface.name: _read_ipv6(interface.name) for interface in chosen}
     uuids: Dict[str, str] = {}
     try:
-        for each in chosen:
-            uuids[each.name] = _add_profile(each.name, settings[each.name])
+        for interface in chosen:
+            uuids[interface.name] = _add_profile(interface.name, settings[interface.name])
         change: Dict[str, Any] = {
             "interfaces": {
-                each.name: {
-                    "uuid": uuids[each.name],
-                    "zone": settings[each.name].get("connection.zone", ""),
-                    "was_up": each.is_up,
-                    "had_link_local": any(address.get("scope") == "link" for address in each.addresses),
-                    "ipv6": ipv6[each.name],
+                interface.name: {
+                    "uuid": uuids[interface.name],
+                    "zone": settings[interface.name].get("connection.zone", ""),
+                    "was_up": interface.is_up,
+                    "had_link_local": any(address.get("scope") == "link" for address in interface.addresses),
+                    "ipv6": ipv6[interface.name],
                 }
-                for each in chosen
+                for interface in chosen
             },
-            "others": sorted(seen.others(names)),
-            "default_routes": sorted(seen.default_routes),
+            "others": sorted(network.others(names)),
+            "default_routes": sorted(network.default_routes),
         }
         _arm(folder, change, wanted)
     except BaseException:
@@ -251,36 +258,38 @@ def _change(
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
         entries = change["interfaces"]
         whys = side_by_side.map(
-            lambda each: _bring_up(folder, each.name, entries[each.name], wanted.dhcp_timeout), chosen
+            lambda interface: _bring_up(folder, interface.name, entries[interface.name], wanted.dhcp_timeout), chosen
         )
-        troubles = {each.name: (f"did not come up: {why}", _SEE_JOURNAL) for each, why in zip(chosen, whys) if why}
-    up = {each.name for each in chosen} - troubles.keys()
+        troubles = {
+            interface.name: (f"did not come up: {why}", _SEE_JOURNAL) for interface, why in zip(chosen, whys) if why
+        }
+    up = {interface.name for interface in chosen} - troubles.keys()
     troubles.update(_find_troubles(up, interfaces.gather_network()))
-    for each in chosen:
-        if each.name in troubles and interfaces.is_named(each, wanted.interfaces):
-            why, fix = troubles[each.name]
-            raise _roll_back(folder, f"{each.name} {why}", fix)
+    for interface in chosen:
+        if interface.name in troubles and interfaces.is_named(interface, wanted.interfaces):
+            why, fix = troubles[interface.name]
+            raise _roll_back(folder, f"{interface.name} {why}", fix)
     if len(troubles) == len(chosen):
         _roll_back(folder, "no interface is left")
         return [], troubles
     if troubles:
         try:
             _delete_profiles({name: change["interfaces"].pop(name) for name in troubles})
-            chosen = [each for each in chosen if each.name not in troubles]
+            chosen = [interface for interface in chosen if interface.name not in troubles]
             _write_change(folder, change)
         except (FleetError, OSError) as error:
             raise _roll_back(folder, str(error).rstrip(".")) from None
     after = _check(folder, change)
-    now = {each.name: each.global_addresses for each in after.interfaces}
+    now = {interface.name: interface.global_addresses for interface in after.interfaces}
     adopted = [
         {
-            "name": each.name,
-            "mac": each.mac,
-            "uuid": uuids[each.name],
-            "settings": settings[each.name],
-            "addresses": now.get(each.name, []),
+            "name": interface.name,
+            "mac": interface.mac,
+            "uuid": uuids[interface.name],
+            "settings": settings[interface.name],
+            "addresses": now.get(interface.name, []),
         }
-        for each in chosen
+        for interface in chosen
     ]
     return adopted, troubles
 
@@ -449,19 +458,22 @@ def _check(folder: str, change: Dict[str, Any]) -> NetworkState:
 def _find_troubles(names: Set[str], after: NetworkState) -> Dict[str, interfaces.Reason]:
     """Return why interfaces that came up are not kept, by name."""
     found: Dict[str, interfaces.Reason] = {}
-    for each in [each for each in after.interfaces if each.name in names]:
-        added, overlap = _added_addresses(each), interfaces.find_overlap(each.name, names, after)
+    for interface in [interface for interface in after.interfaces if interface.name in names]:
+        added, overlap = _added_addresses(interface), interfaces.find_overlap(interface.name, names, after)
         if added:
-            found[each.name] = f"got {added[0]} from another program", "Leave it to that program, or stop the program."
+            found[interface.name] = (
+                f"got {added[0]} from another program",
+                "Leave it to that program, or stop the program.",
+            )
         elif overlap:
-            found[each.name] = f"got {overlap}", "Correct the DHCP server, or adopt the interface by hand."
+            found[interface.name] = f"got {overlap}", "Correct the DHCP server, or adopt the interface by hand."
     return found
 
 
-def _added_addresses(each: Interface) -> List[str]:
+def _added_addresses(interface: Interface) -> List[str]:
     """Return the addresses that no lease and no router explains. Raises FleetError."""
-    lasting = each.lasting_addresses
-    leased = _leased(each.name) if lasting else []
+    lasting = interface.lasting_addresses
+    leased = _leased(interface.name) if lasting else []
     return [address for address in lasting if address.partition("/")[0] not in leased]
 
 
@@ -508,12 +520,12 @@ def _gather_network() -> NetworkState:
     """Return the state of the network. Raises FleetError if nothing can be changed."""
     if os.geteuid() != 0:
         raise FleetError("permission_denied", "Interfaces not changed: not root.", "Set become: true for this host.")
-    seen = interfaces.gather_network()
-    if seen.trouble is not None:
-        raise seen.trouble
+    network = interfaces.gather_network()
+    if network.trouble is not None:
+        raise network.trouble
     if nmcli("networking") != ["enabled"]:
         raise FleetError("networking_disabled", "NetworkManager's networking is off.", "Run `nmcli networking on`.")
-    return seen
+    return network
 
 
 def _read_ipv6(name: str) -> Dict[str, str]:
@@ -541,23 +553,26 @@ def _zone(name: str) -> str:
     return done.stdout.strip() if done.rc == 0 else ""
 
 
-def _why_not_released(each: Interface, ours: Dict[str, Any], seen: NetworkState) -> Optional[interfaces.Reason]:
-    changed = sorted({*_keyfile(ours["uuid"], seen.profiles)} ^ {*ours["keyfile"]})
+def _why_not_released(interface: Interface, ours: Dict[str, Any], network: NetworkState) -> Optional[interfaces.Reason]:
+    changed = sorted({*_keyfile(ours["uuid"], network.profiles)} ^ {*ours["keyfile"]})
     if changed:
         return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."
-    if each.port_of or each.stacked:
-        return f"is used by {', '.join([*filter(None, [each.port_of]), *each.stacked])}", "Remove it there first."
-    added = _added_addresses(each)
+    if interface.port_of or interface.stacked:
+        return (
+            f"is used by {', '.join([*filter(None, [interface.port_of]), *interface.stacked])}",
+            "Remove it there first.",
+        )
+    added = _added_addresses(interface)
     if added:
         addresses = ", ".join(added)
         return f"has addresses that were added ({addresses})", "Remove them in the web console first."
-    routes = interfaces.added_routes(each, seen)
+    routes = interfaces.added_routes(interface, network)
     if routes:
         return f"has a route that was added ({routes[0]})", "Remove the route first, or keep the interface."
-    default = {route.get("dev") for route in seen.routes if route.get("dst") == "default"}
-    if each.name == seen.over_ssh:
+    default = {route.get("dev") for route in network.routes if route.get("dst") == "default"}
+    if interface.name == network.over_ssh:
         return "carries the SSH connection", "Connect over another interface, then run again."
-    if default == {each.name}:
+    if default == {interface.name}:
         return "has the only default route", "Give the host another default route, then run again."
     return None
 
@@ -572,14 +587,14 @@ def _keyfile(uuid: str, profiles: List[interfaces.Profile]) -> List[str]:
         return []
 
 
-def _skipped(each: Interface, reason: interfaces.Reason) -> Dict[str, Any]:
-    return {"name": each.name, "reason": reason[0], "fix": reason[1], "never_adopted": each.is_never_adopted}
+def _skipped(interface: Interface, reason: interfaces.Reason) -> Dict[str, Any]:
+    return {"name": interface.name, "reason": reason[0], "fix": reason[1], "never_adopted": interface.is_never_adopted}
 
 
 def _not_adopted(
-    items: List[str], reasons: Dict[str, interfaces.Reason], seen: NetworkState, what: str = "adopted", **values: Any
+    items: List[str], reasons: Dict[str, interfaces.Reason], network: NetworkState, what: str = "adopted", **values: Any
 ) -> FleetError:
-    present = ", ".join(each.name for each in seen.interfaces if not each.is_never_adopted)
+    present = ", ".join(interface.name for interface in network.interfaces if not interface.is_never_adopted)
     why, fix = reasons.get(items[0], ("no such interface", f"Correct slb_interfaces. Present: {present}."))
     more = f" ({len(items) - 1} more)" if items[1:] else ""
     return FleetError(f"interface_not_{what}", f"Interface {items[0]} not {what}: {why}{more}.", fix, **values)

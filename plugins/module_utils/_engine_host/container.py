@@ -96,29 +96,29 @@ class Container(NamedTuple):
 
 def find_container() -> Container:
     """Return the container ``slb``. A state that cannot be determined is ``unknown``, never ``absent``."""
-    seen = _find_once()
-    if seen.state == "exited" and seen.restart_policy != "no":
+    container = _find_once()
+    if container.state == "exited" and container.restart_policy != "no":
         # Between two starts of a crash loop, Docker reports "exited" for a moment, Podman as long as it lasts.
         time.sleep(_INTERVAL)
-        first, seen = seen, _find_once()
-        if seen.state == "exited" and seen.id == first.id and _last_start(seen) != _last_start(first):
-            return seen._replace(state="restarting")
-    return _check_ended(seen) if seen.state == "exited" else seen
+        first, container = container, _find_once()
+        if container.state == "exited" and container.id == first.id and _last_start(container) != _last_start(first):
+            return container._replace(state="restarting")
+    return _check_ended(container) if container.state == "exited" else container
 
 
 def inspect(runtime: Optional[str], identity: str) -> Container:
     """Return the container with this id, whatever its name is. Other runtimes are asked if ``runtime`` is missing."""
     programs = runtimes.installed()
     asked = [runtime] if runtime in programs else programs
-    seen = [_read_container(program, identity) for program in asked if program]
-    for container in seen:
+    answers = [_read_container(program, identity) for program in asked if program]
+    for container in answers:
         if container.state not in ("absent", "unknown"):
             return container
-    unknown = [container for container in seen if container.state == "unknown"]
+    unknown = [container for container in answers if container.state == "unknown"]
     if not unknown and runtime not in [None, *programs]:
         why = f"the command {runtime} was not found"
         return Container("unknown", LEFTOVER, identity, runtime, why=why, fix=f"Install the command {runtime}.")
-    return (unknown or seen or [Container("absent")])[0]
+    return (unknown or answers or [Container("absent")])[0]
 
 
 def find_leftovers() -> Dict[str, bool]:
@@ -146,43 +146,43 @@ def list_ids() -> List[str]:
     return sorted(ids)
 
 
-def unknown_state(seen: Container) -> FleetError:
+def unknown_state(container: Container) -> FleetError:
     """Return the error for a container whose state is unknown."""
-    code = "permission_denied" if str(seen.why).startswith("permission denied") else "container_state_unknown"
-    return FleetError(code, f"State of container {seen.name} unknown: {seen.why}.", str(seen.fix))
+    code = "permission_denied" if str(container.why).startswith("permission denied") else "container_state_unknown"
+    return FleetError(code, f"State of container {container.name} unknown: {container.why}.", str(container.fix))
 
 
-def find_manager(seen: Container, ignored: Sequence[str] = ()) -> Optional[managers.Manager]:
+def find_manager(container: Container, ignored: Sequence[str] = ()) -> Optional[managers.Manager]:
     """Return what would create or start the container again, such as ``systemd unit x.service``.
 
     ``ignored``: files that the operator knows to be harmless.
     """
-    label = managers.find_label(seen.labels or {}, {})
-    if label and seen.runtime:
+    label = managers.find_label(container.labels or {}, {})
+    if label and container.runtime:
         # The image may be a copy of a container, with its labels.
-        inspected = runtimes.run(seen.runtime, "image", "inspect", str(seen.image_id))
+        inspected = runtimes.run(container.runtime, "image", "inspect", str(container.image_id))
         with contextlib.suppress(ValueError, LookupError, TypeError):
             of_image = json.loads(inspected.stdout)[0]["Config"].get("Labels") or {}
-            label = managers.find_label(seen.labels or {}, of_image)
-    return managers.find_manager(seen.runtime, label, ignored)
+            label = managers.find_label(container.labels or {}, of_image)
+    return managers.find_manager(container.runtime, label, ignored)
 
 
-def plan_set_aside(seen: Container, purpose: str, stop_timeout: int) -> Dict[str, Any]:
+def plan_set_aside(container: Container, purpose: str, stop_timeout: int) -> Dict[str, Any]:
     """Return what the record keeps of a container that is about to be set aside."""
     return {
-        "id": seen.id,
+        "id": container.id,
         "name": LEFTOVER + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()),
-        "runtime": seen.runtime,
-        "restart_policy": seen.restart_policy,
-        "state": seen.state,
+        "runtime": container.runtime,
+        "restart_policy": container.restart_policy,
+        "state": container.state,
         "stop_timeout": stop_timeout,
         "purpose": purpose,
     }
 
 
-def check_runtime(seen: Container) -> None:
+def check_runtime(container: Container) -> None:
     """Raise FleetError if this Podman cannot rename the container, or would start a leftover at the next boot."""
-    if seen.runtime != "podman":
+    if container.runtime != "podman":
         return
     version = _podman_version()
     if version < (3, 0):
@@ -192,17 +192,17 @@ def check_runtime(seen: Container) -> None:
             "Update Podman, or remove the container: `podman rm --force slb`.",
         )
     is_started_at_boot = any(glob.glob(os.path.join(folder, "podman-restart.service")) for folder in _WANTS)
-    if version < (5, 1) and seen.restart_policy in ("always", "unless-stopped") and is_started_at_boot:
+    if version < (5, 1) and container.restart_policy in ("always", "unless-stopped") and is_started_at_boot:
         raise FleetError(
             "podman_too_old",
             f"A leftover would start at the next boot: Podman before 5.1 cannot change the restart policy "
-            f"{seen.restart_policy}, and podman-restart.service is enabled.",
+            f"{container.restart_policy}, and podman-restart.service is enabled.",
             "Run `systemctl disable podman-restart.service`, or update Podman.",
         )
 
 
 def move_aside(
-    aside: Dict[str, Any],
+    leftover: Dict[str, Any],
     stop_timeout: int,
     check: Callable[[Container], None],
     remove: bool = False,
@@ -212,55 +212,57 @@ def move_aside(
     ``check`` raises FleetError if the container must not be changed any more. It is called directly before the stop and
     before the rename. A second call after an interruption continues.
     """
-    seen = _inspect_known(aside)
-    can_update = seen.runtime != "podman" or _podman_version() >= (5, 1)
-    if seen.state != "absent" and not seen.is_dead:
+    container = _inspect_known(leftover)
+    can_update = container.runtime != "podman" or _podman_version() >= (5, 1)
+    if container.state != "absent" and not container.is_dead:
         # Before the stop: a runtime that cannot write, such as on a full disk, could not restore the container.
-        _write_first(seen, can_update)
-        seen = _inspect_known(aside)
-    check(seen)
-    if seen.state == "paused":  # a frozen process does not get the stop signal
-        _change(seen, "unpause", is_done=lambda now: now.state != "paused")
+        _write_first(container, can_update)
+        container = _inspect_known(leftover)
+    check(container)
+    if container.state == "paused":  # a frozen process does not get the stop signal
+        _change(container, "unpause", is_done=lambda now: now.state != "paused")
     # A Podman that cannot change the policy may be between two starts of a crash loop.
-    is_looping = not can_update and seen.state == "exited" and seen.restart_policy != "no"
-    if seen.state in LIVE or is_looping:
-        _stop(seen, stop_timeout, stays_down=not can_update)
-    if seen.state in LIVE and seen.auto_remove:
-        wait_for(lambda: inspect(seen.runtime, str(seen.id)).state == "absent", runtimes.ANSWER_SECONDS)
-    seen = _inspect_known(aside)
-    check(seen)
-    if seen.state != "absent" and remove:
-        remove_container(seen)
-    if seen.state == "absent" or remove:
+    is_looping = not can_update and container.state == "exited" and container.restart_policy != "no"
+    if container.state in LIVE or is_looping:
+        _stop(container, stop_timeout, stays_down=not can_update)
+    if container.state in LIVE and container.auto_remove:
+        wait_for(lambda: inspect(container.runtime, str(container.id)).state == "absent", runtimes.ANSWER_SECONDS)
+    container = _inspect_known(leftover)
+    check(container)
+    if container.state != "absent" and remove:
+        remove_container(container)
+    if container.state == "absent" or remove:
         return None
-    if seen.name == NAME:
-        _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
-        return str(aside["name"])
-    return seen.name
+    if container.name == NAME:
+        _change(container, "rename", target=leftover["name"], is_done=lambda now: now.name == leftover["name"])
+        return str(leftover["name"])
+    return container.name
 
 
-def _write_first(seen: Container, can_update: bool) -> None:
+def _write_first(container: Container, can_update: bool) -> None:
     """Switch the restart policy off. A Podman that cannot do that writes the container's own name instead.
 
     Podman 3 refuses its own name, and has no other command that writes and changes nothing.
     """
     if can_update:
-        was_off = seen.restart_policy == "no"
-        _change(seen, "update", "--restart=no", is_done=lambda now: now.restart_policy == "no" and not was_off)
+        was_off = container.restart_policy == "no"
+        _change(container, "update", "--restart=no", is_done=lambda now: now.restart_policy == "no" and not was_off)
     elif _podman_version() >= (4, 0):
-        _change(seen, "rename", target=seen.name, is_done=lambda now: False)
+        _change(container, "rename", target=container.name, is_done=lambda now: False)
 
 
-def check_name_free(aside: Dict[str, Any]) -> None:
+def check_name_free(leftover: Dict[str, Any]) -> None:
     """Raise FleetError if another process takes the name ``slb`` or starts the leftover within 2 s."""
     taken: List[Container] = []
 
     def is_taken() -> bool:
-        taken[:] = [seen for seen in [_find_once()] if seen.state not in ("absent", "unknown")]
+        taken[:] = [container for container in [_find_once()] if container.state not in ("absent", "unknown")]
         return bool(taken)
 
     if not wait_for(is_taken, _CHECK_SECONDS, _INTERVAL):
-        taken[:] = [seen for seen in [inspect(aside["runtime"], aside["id"])] if seen.state in LIVE]
+        taken[:] = [
+            container for container in [inspect(leftover["runtime"], leftover["id"])] if container.state in LIVE
+        ]
     if taken:
         manager = find_manager(taken[0])
         by = manager.words if manager else "another process or user"
@@ -271,81 +273,81 @@ def check_name_free(aside: Dict[str, Any]) -> None:
         )
 
 
-def find_other_holder(aside: Optional[Dict[str, Any]]) -> Optional[Container]:
-    """Return the container that has the name ``slb`` and keeps ``aside`` from being restored. Raises FleetError."""
+def find_other_holder(leftover: Optional[Dict[str, Any]]) -> Optional[Container]:
+    """Return the container that has the name ``slb`` and keeps ``leftover`` from being restored. Raises FleetError."""
     holder = _find_once()
     if holder.state == "unknown":
         raise unknown_state(holder)
-    if aside is None or holder.state == "absent" or holder.id == aside["id"]:
+    if leftover is None or holder.state == "absent" or holder.id == leftover["id"]:
         return None
-    return None if _inspect_known(aside).state == "absent" else holder
+    return None if _inspect_known(leftover).state == "absent" else holder
 
 
-def name_taken(aside: Dict[str, Any], holder: Container) -> FleetError:
+def name_taken(leftover: Dict[str, Any], holder: Container) -> FleetError:
     """Return the error for a container that cannot be restored, because another container has the name ``slb``."""
     runtime = holder.runtime
     return FleetError(
         "name_taken",
-        f"{aside['name']} cannot be restored: container {str(holder.id)[:12]} ({holder.state}) has the name slb.",
+        f"{leftover['name']} cannot be restored: container {str(holder.id)[:12]} ({holder.state}) has the name slb.",
         f"Rename or remove it (`{runtime} rename slb NEW-NAME`) and run again. If it is the engine that you want, "
         "run slb.fleet.engine_record with state=absent.",
     )
 
 
-def wait_for_stop(aside: Dict[str, Any], seconds: float) -> None:
+def wait_for_stop(leftover: Dict[str, Any], seconds: float) -> None:
     """Wait until the container is down, or until no stop can be pending."""
-    wait_for(lambda: inspect(aside["runtime"], aside["id"]).state not in (*LIVE, "unknown"), seconds, _INTERVAL)
+    wait_for(lambda: inspect(leftover["runtime"], leftover["id"]).state not in (*LIVE, "unknown"), seconds, _INTERVAL)
 
 
-def move_back(aside: Dict[str, Any]) -> bool:
+def move_back(leftover: Dict[str, Any]) -> bool:
     """Restore name, state and restart policy of the container; return whether something was changed.
 
     A container that does not start gets its leftover name again. Raises FleetError.
     """
-    first = seen = _inspect_known(aside)
-    if seen.state == "absent":
+    first = container = _inspect_known(leftover)
+    if container.state == "absent":
         return False
-    if seen.is_stopping and aside["state"] in LIVE:  # Podman starts no container before it has stopped
-        _stop(seen, 10)
-        seen = _inspect_known(aside)
-    if seen.name != NAME:
-        _change(seen, "rename", target=NAME, is_done=lambda now: now.name == NAME)
-    if aside["state"] in LIVE and seen.state not in LIVE and not seen.is_dead:
+    if container.is_stopping and leftover["state"] in LIVE:  # Podman starts no container before it has stopped
+        _stop(container, 10)
+        container = _inspect_known(leftover)
+    if container.name != NAME:
+        _change(container, "rename", target=NAME, is_done=lambda now: now.name == NAME)
+    if leftover["state"] in LIVE and container.state not in LIVE and not container.is_dead:
         try:
-            start(seen, is_checked=aside["state"] != "restarting")
+            start(container, is_checked=leftover["state"] != "restarting")
         except FleetError as error:
             if error.values.get("is_unknown"):
                 raise
             try:
-                _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
+                _change(container, "rename", target=leftover["name"], is_done=lambda now: now.name == leftover["name"])
             except FleetError as again:
                 if again.values.get("is_unknown"):
                     raise
                 raise partially_restored(NAME, error) from error  # such as on a full disk
-            raise partially_restored(aside["name"], error) from error
+            raise partially_restored(leftover["name"], error) from error
     try:
-        _restore_details(seen, aside)
+        _restore_details(container, leftover)
     except FleetError as error:
         raise partially_restored(NAME, error) from error
     # Each change was confirmed: a runtime that does not answer now does not take that back.
-    now = inspect(aside["runtime"], aside["id"])
+    now = inspect(leftover["runtime"], leftover["id"])
     return (now.name, now.state, now.restart_policy) != (first.name, first.state, first.restart_policy)
 
 
-def _restore_details(seen: Container, aside: Dict[str, Any]) -> None:
-    if seen.state == "paused" and aside["state"] in ("running", "restarting"):
-        _change(seen, "unpause", is_done=lambda now: now.state != "paused")
-    if seen.state != "paused" and aside["state"] == "paused":
-        _change(seen, "pause", is_done=lambda now: now.state == "paused")
-    if not seen.is_dead:
-        restore_policy(seen, aside["restart_policy"])
+def _restore_details(container: Container, leftover: Dict[str, Any]) -> None:
+    if container.state == "paused" and leftover["state"] in ("running", "restarting"):
+        _change(container, "unpause", is_done=lambda now: now.state != "paused")
+    if container.state != "paused" and leftover["state"] == "paused":
+        _change(container, "pause", is_done=lambda now: now.state == "paused")
+    if not container.is_dead:
+        restore_policy(container, leftover["restart_policy"])
 
 
-def restore_policy(seen: Container, policy: str) -> bool:
+def restore_policy(container: Container, policy: str) -> bool:
     """Set the restart policy of the container; return whether it was another one. Raises FleetError."""
-    if seen.restart_policy == policy:
+    if container.restart_policy == policy:
         return False
-    _change(seen, "update", f"--restart={policy}", is_done=lambda now: now.restart_policy == policy)
+    _change(container, "update", f"--restart={policy}", is_done=lambda now: now.restart_policy == policy)
     return True
 
 
@@ -360,26 +362,26 @@ def partially_restored(name: str, cause: FleetError) -> FleetError:
     )
 
 
-def remove_container(seen: Container) -> None:
+def remove_container(container: Container) -> None:
     """Delete the stopped container by its id. Raises FleetError."""
-    _change(seen, "rm", is_done=lambda now: now.state == "absent")
+    _change(container, "rm", is_done=lambda now: now.state == "absent")
 
 
-def start(seen: Container, is_checked: bool = True) -> None:
+def start(container: Container, is_checked: bool = True) -> None:
     """Start the container and check for 2 s that it runs, unless it was in a crash loop. Raises FleetError.
 
     A container that its restart policy starts again meanwhile is stopped.
     """
-    _change(seen, "start", is_done=lambda now: now.state in LIVE)
+    _change(container, "start", is_done=lambda now: now.state in LIVE)
     ended: List[Container] = []
 
     def has_ended() -> bool:
-        now = inspect(seen.runtime, str(seen.id))
+        now = inspect(container.runtime, str(container.id))
         ended[:] = [now] if now.state not in ("running", "paused", "unknown") else []
         return bool(ended)
 
     if is_checked and wait_for(has_ended, _CHECK_SECONDS, _INTERVAL):
-        logs = runtimes.run(str(seen.runtime), "logs", "--tail", "1", str(seen.id))
+        logs = runtimes.run(str(container.runtime), "logs", "--tail", "1", str(container.id))
         words = (logs.stderr.strip() or logs.stdout.strip())[:200]
         if ended[0].state == "restarting":
             _stop(ended[0], 1)
@@ -391,18 +393,18 @@ def start(seen: Container, is_checked: bool = True) -> None:
         )
 
 
-def _stop_once(seen: Container, stop_timeout: int, is_down: Callable[[Container], bool]) -> None:
+def _stop_once(container: Container, stop_timeout: int, is_down: Callable[[Container], bool]) -> None:
     """Stop the container. In a crash loop the runtime may not find the process that has just ended: then once more."""
     limit, command = stop_timeout + _CHECK_SECONDS, ("stop", "-t", str(stop_timeout))
     try:
-        _change(seen, *command, is_done=is_down, seconds=stop_timeout, pending=limit)
+        _change(container, *command, is_done=is_down, seconds=stop_timeout, pending=limit)
     except FleetError as error:
-        if error.code == TIMEOUT or not seen.restart_count:
+        if error.code == TIMEOUT or not container.restart_count:
             raise
-        _change(seen, *command, is_done=is_down, seconds=stop_timeout, pending=limit)
+        _change(container, *command, is_done=is_down, seconds=stop_timeout, pending=limit)
 
 
-def _stop(seen: Container, stop_timeout: int, stays_down: bool = False) -> None:
+def _stop(container: Container, stop_timeout: int, stays_down: bool = False) -> None:
     """Stop the container; with ``stays_down`` again until a runtime that keeps restarting it has given up."""
 
     def is_down(now: Container) -> bool:
@@ -410,24 +412,24 @@ def _stop(seen: Container, stop_timeout: int, stays_down: bool = False) -> None:
 
     deadline = time.monotonic() + _DOWN_SECONDS
     while True:
-        _stop_once(seen, stop_timeout, is_down)
+        _stop_once(container, stop_timeout, is_down)
         if not stays_down:
             return
-        now = inspect(seen.runtime, str(seen.id))
+        now = inspect(container.runtime, str(container.id))
         time.sleep(_INTERVAL)
-        later = inspect(seen.runtime, str(seen.id))
+        later = inspect(container.runtime, str(container.id))
         if is_down(now) and is_down(later) and _last_start(now) == _last_start(later):
             return
         if time.monotonic() > deadline:
             raise FleetError(
                 "container_command_failed",
-                f"Container slb does not stay stopped: this Podman cannot change its policy {seen.restart_policy}.",
+                f"Container slb does not stay stopped: this Podman cannot change {container.restart_policy}.",
                 "If the container may be lost, run `podman rm --force slb`.",
             )
 
 
 def _change(
-    seen: Container,
+    container: Container,
     verb: str,
     *options: str,
     is_done: Callable[[Container], bool],
@@ -440,22 +442,22 @@ def _change(
     ``pending``: for how long to wait for a change that the runtime may carry out after its command failed.
     Raises FleetError, with ``is_unknown`` if the change may still be carried out: not if the runtime refused it.
     """
-    arguments = [verb, *options, str(seen.id), *([target] if target else [])]
-    completed = runtimes.run(str(seen.runtime), *arguments, seconds=seconds)
+    arguments = [verb, *options, str(container.id), *([target] if target else [])]
+    completed = runtimes.run(str(container.runtime), *arguments, seconds=seconds)
     if completed.rc == 0:
         return
 
     def is_carried_out() -> bool:
-        now = inspect(seen.runtime, str(seen.id))
+        now = inspect(container.runtime, str(container.id))
         return now.state != "unknown" and is_done(now)
 
     if wait_for(is_carried_out, pending, _INTERVAL):
         return
-    command = f"{seen.runtime} {verb} {seen.name}"
+    command = f"{container.runtime} {verb} {container.name}"
     if completed.is_killed:
         limit = runtimes.ANSWER_SECONDS + seconds
         summary = f"Result of `{command}` unknown: no answer within {limit:g} s."
-        raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.", is_unknown=True)
+        raise FleetError(TIMEOUT, summary, f"Check {container.runtime} on the host, then run again.", is_unknown=True)
     summary, fix = f"Command `{command}` failed: {completed.words}.", "Remove the cause on the host, then run again."
     # After a refused signal nothing is carried out later, as AppArmor and plugins of Docker refuse it.
     is_refused = re.search(r"permission denied|denied by plugin", completed.stderr, re.IGNORECASE)
@@ -463,25 +465,25 @@ def _change(
     raise FleetError("container_command_failed", summary, fix, **values)
 
 
-def _last_start(seen: Container) -> Tuple[Optional[str], int]:
-    return seen.started, seen.restart_count
+def _last_start(container: Container) -> Tuple[Optional[str], int]:
+    return container.started, container.restart_count
 
 
-def _inspect_known(aside: Dict[str, Any]) -> Container:
-    seen = inspect(aside["runtime"], aside["id"])
-    if seen.state == "unknown":
-        raise unknown_state(seen)
-    return seen
+def _inspect_known(leftover: Dict[str, Any]) -> Container:
+    container = inspect(leftover["runtime"], leftover["id"])
+    if container.state == "unknown":
+        raise unknown_state(container)
+    return container
 
 
 def _find_once() -> Container:
     programs = runtimes.installed()
-    seen = [_read_container(program, NAME) for program in programs]
-    found = [container for container in seen if container.state not in ("absent", "unknown")]
+    answers = [_read_container(program, NAME) for program in programs]
+    found = [container for container in answers if container.state not in ("absent", "unknown")]
     if any(container.id != found[0].id for container in found):
         why = "Docker and Podman both have a container slb"
         return Container("unknown", why=why, fix="Remove or rename one of the two containers.")
-    unknown = [container for container in seen if container.state == "unknown"]
+    unknown = [container for container in answers if container.state == "unknown"]
     if found or unknown:
         return (found or unknown)[0]
     try:
@@ -490,18 +492,18 @@ def _find_once() -> Container:
         obstacle = runtimes.Obstacle(error.summary.rstrip("."), error.fix)
     if obstacle:
         return Container("unknown", runtime=programs[0] if programs else None, why=obstacle.why, fix=obstacle.fix)
-    return (seen or [Container("absent")])[0]
+    return (answers or [Container("absent")])[0]
 
 
-def _check_ended(seen: Container) -> Container:
+def _check_ended(container: Container) -> Container:
     """Return the exited container; ``unknown`` if a process of it remains."""
-    first = runtimes.find_processes_of(str(seen.id))
-    if wait_for(lambda: not first & runtimes.find_processes_of(str(seen.id)), _END_SECONDS, _INTERVAL):
-        return seen
-    pid = min(first & runtimes.find_processes_of(str(seen.id)) or first)
-    why = f"{seen.runtime} reports {seen.state}, but process {pid} of the container runs"
-    fix = f"Check `ps -fp {pid}` on the host. Repair {seen.runtime}, then run again."
-    return seen._replace(state="unknown", why=why, fix=fix)
+    first = runtimes.find_processes_of(str(container.id))
+    if wait_for(lambda: not first & runtimes.find_processes_of(str(container.id)), _END_SECONDS, _INTERVAL):
+        return container
+    pid = min(first & runtimes.find_processes_of(str(container.id)) or first)
+    why = f"{container.runtime} reports {container.state}, but process {pid} of the container runs"
+    fix = f"Check `ps -fp {pid}` on the host. Repair {container.runtime}, then run again."
+    return container._replace(state="unknown", why=why, fix=fix)
 
 
 def _read_container(runtime: str, name: str) -> Container:
@@ -513,13 +515,13 @@ def _read_container(runtime: str, name: str) -> Container:
     for _attempt in range(_READS):
         inspected = runtimes.run(runtime, "container", "inspect", name)
         if inspected.rc == 0:
-            seen = _parse(runtime, name, inspected.stdout)
-            if seen.state not in LIVE or seen.state == "restarting":
-                return seen
-            obstacle = _find_halt(seen) if seen.state == "running" else None
-            if _is_here(seen) and not obstacle:
-                return seen
-            why = f"{runtime} reports {seen.state}, but its main process {seen.pid} has ended"
+            container = _parse(runtime, name, inspected.stdout)
+            if container.state not in LIVE or container.state == "restarting":
+                return container
+            obstacle = _find_halt(container) if container.state == "running" else None
+            if _is_here(container) and not obstacle:
+                return container
+            why = f"{runtime} reports {container.state}, but its main process {container.pid} has ended"
             fix = f"Check the log of {runtime} on the host. Repair {runtime}, then run again."
             if runtime == "podman":
                 fix = f"Run `podman stop --time 1 {name}` on the host, which corrects that state, then run again."
@@ -605,13 +607,13 @@ def _parse(runtime: str, name: str, text: str) -> Container:
 def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:
     """Return the state of the health check, and the last line that it printed since the start of the container."""
     state = item["State"]
-    seen = state.get("Health") or state.get("Healthcheck") or {}  # the second key: Podman before 4.0
-    status, check = seen.get("Status"), item["Config"].get("Healthcheck") or {}
+    container = state.get("Health") or state.get("Healthcheck") or {}  # the second key: Podman before 4.0
+    status, check = container.get("Status"), item["Config"].get("Healthcheck") or {}
     if uptime is None or status not in ("starting", "healthy", "unhealthy"):  # Podman 4.3 has an empty text for none
         return None, None
     # After a restart, the log still has the checks of the run before.
     began = _parse_time(state["StartedAt"])
-    log = [str(entry.get("Output")) for entry in seen.get("Log") or [] if _parse_time(entry["Start"]) >= began]
+    log = [str(entry.get("Output")) for entry in container.get("Log") or [] if _parse_time(entry["Start"]) >= began]
     lines = log[-1].strip().splitlines() if log else []
     defaults = {"Interval": 30, "Timeout": 30, "StartPeriod": 0}
     each = {key: (check.get(key) or 0) / 1e9 or default for key, default in defaults.items()}
@@ -632,25 +634,27 @@ def _parse_time(text: str) -> float:
     return seconds + (offset if parts.group(3) == "-" else -offset)
 
 
-def _is_here(seen: Container) -> bool:
+def _is_here(container: Container) -> bool:
     """Return whether the main process exists on this machine and belongs to the container."""
-    process = processes.find(seen.pid)
-    if process is None or seen.id is None:
+    process = processes.find(container.pid)
+    if process is None or container.id is None:
         return False
     # The runtimes name control groups after the id. With --cgroups=disabled, the parent (conmon, shim) has the id.
-    return seen.id in processes.read(seen.pid, "cgroup") or seen.id in processes.read(process.parent, "cmdline")
+    return container.id in processes.read(container.pid, "cgroup") or container.id in processes.read(
+        process.parent, "cmdline"
+    )
 
 
-def _find_halt(seen: Container) -> Optional[runtimes.Obstacle]:
+def _find_halt(container: Container) -> Optional[runtimes.Obstacle]:
     """Return why a running container does nothing: its main process is stopped, or its control group is frozen."""
-    process = processes.find(seen.pid)
+    process = processes.find(container.pid)
     if process and process.state == "T":
-        why = f"{seen.runtime} reports running, but its main process {seen.pid} is stopped"
-        return runtimes.Obstacle(why, f"Run `kill -CONT {seen.pid}` on the host, then run again.")
-    freezer = processes.find_freezer(seen.pid)
+        why = f"{container.runtime} reports running, but its main process {container.pid} is stopped"
+        return runtimes.Obstacle(why, f"Run `kill -CONT {container.pid}` on the host, then run again.")
+    freezer = processes.find_freezer(container.pid)
     if freezer:
         word, file = ("THAWED", freezer) if freezer.endswith(".state") else ("0", freezer.replace(".events", ".freeze"))
-        why = f"{seen.runtime} reports running, but its control group is frozen"
+        why = f"{container.runtime} reports running, but its control group is frozen"
         return runtimes.Obstacle(why, f"Run `echo {word} > {shlex.quote(file)}` on the host, then run again.")
     return None
 

@@ -15,10 +15,14 @@ SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
 
 def gather_facts(subset: List[str], ignored_starters: Sequence[str] = ()) -> Dict[str, Any]:
     """Return the facts of ``subset``. A healthy host costs one command and no search for a manager."""
-    noted = record.read()
+    engine_record = record.read()
     engine = container.find_container()
     # Only the recorded container needs no further question.
-    is_healthy = engine.state == "running" and noted["state"] == "verified" and engine.id == noted["last_verified"]
+    is_healthy = (
+        engine.state == "running"
+        and engine_record["state"] == "verified"
+        and engine.id == engine_record["last_verified"]
+    )
     facts: Dict[str, Any] = {
         "root": os.geteuid() == 0,
         "machine": _identify_machine(),
@@ -26,11 +30,11 @@ def gather_facts(subset: List[str], ignored_starters: Sequence[str] = ()) -> Dic
     }
     if "engine_container" in subset:
         facts["engine_container"] = _gather_container(engine, is_healthy, ignored_starters)
-        leftovers = _find_leftovers(noted, engine)
+        leftovers = _find_leftovers(engine_record, engine)
         facts["running_leftovers"] = sorted(name for name, is_up in leftovers.items() if is_up)
         facts["stopped_leftovers"] = sorted(name for name, is_up in leftovers.items() if not is_up)
     if "record" in subset:
-        facts["record"] = _gather_record(noted, engine, is_healthy)
+        facts["record"] = _gather_record(engine_record, engine, is_healthy)
     if "ports" in subset:
         facts["ports"] = sockets.find_listening(engine)
     if "motd" in subset:
@@ -62,7 +66,7 @@ def _gather_container(engine: Container, is_healthy: bool, ignored: Sequence[str
     )
 
 
-def _find_leftovers(noted: Dict[str, Any], engine: Container) -> Dict[str, bool]:
+def _find_leftovers(engine_record: Dict[str, Any], engine: Container) -> Dict[str, bool]:
     """Return the names of set-aside containers, each with whether it runs.
 
     If the engine runs and was never restarted, only that of the record, if it runs: no command is needed for it.
@@ -71,23 +75,25 @@ def _find_leftovers(noted: Dict[str, Any], engine: Container) -> Dict[str, bool]
         return {}
     if engine.state != "running" or engine.restart_count:
         return container.find_leftovers()
-    aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
+    leftover = engine_record.get("set_aside") or (engine_record.get("previous") or {}).get("set_aside")
     live = {each.id for each in runtimes.find_monitors()} - {engine.id}
-    return {aside["name"]: True} if aside and aside["id"] in live else {}
+    return {leftover["name"]: True} if leftover and leftover["id"] in live else {}
 
 
-def _gather_record(noted: Dict[str, Any], engine: Container, is_healthy: bool) -> Dict[str, Any]:
-    facts = dict(record.show(noted), unwritable=record.find_obstacle(), verified_container=None, verified_name=None)
+def _gather_record(engine_record: Dict[str, Any], engine: Container, is_healthy: bool) -> Dict[str, Any]:
+    facts = dict(
+        record.show(engine_record), unwritable=record.find_obstacle(), verified_container=None, verified_name=None
+    )
     verified = facts["last_verified"]
     for key in ("set_aside", "earlier"):
-        aside = facts[key]
-        if aside and is_healthy:
-            facts[key] = dict(aside, exists=None, now=None)
-        elif aside:
-            now = engine if engine.id == aside["id"] else container.inspect(aside["runtime"], aside["id"])
+        leftover = facts[key]
+        if leftover and is_healthy:
+            facts[key] = dict(leftover, exists=None, now=None)
+        elif leftover:
+            now = engine if engine.id == leftover["id"] else container.inspect(leftover["runtime"], leftover["id"])
             is_there = {"absent": False, "unknown": None}.get(now.state, True)
-            name = now.name if is_there else aside["name"]
-            facts[key] = dict(aside, name=name, exists=is_there, now=now.state)
+            name = now.name if is_there else leftover["name"]
+            facts[key] = dict(leftover, name=name, exists=is_there, now=now.state)
     if is_healthy:
         return facts
     if verified and verified != engine.id:

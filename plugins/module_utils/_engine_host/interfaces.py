@@ -168,32 +168,32 @@ def flatten_routes(routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
 def describe() -> List[Dict[str, Any]]:
     """Return the interfaces for facts. Never raises: the reason is in ``why``."""
     try:
-        seen = gather_network()
+        network = gather_network()
     except FleetError as error:
         return [{"name": None, "why": error.summary}]
     return [
         {
-            "name": each.name,
-            "mac": each.mac,
-            "up": each.is_up,
-            "addresses": [cidr(address) for address in each.addresses],
-            "state": each.state,
-            "connection": each.connection,
-            "offered": each.is_offered,
-            "why": None if each.is_offered else _why_not_offered(each, seen),
+            "name": interface.name,
+            "mac": interface.mac,
+            "up": interface.is_up,
+            "addresses": [cidr(address) for address in interface.addresses],
+            "state": interface.state,
+            "connection": interface.connection,
+            "offered": interface.is_offered,
+            "why": None if interface.is_offered else _why_not_offered(interface, network),
         }
-        for each in seen.interfaces
+        for interface in network.interfaces
     ]
 
 
-def _why_not_offered(each: Interface, seen: NetworkState) -> str:
-    if seen.trouble is not None:
-        return seen.trouble.summary
-    reason = _reason(each, seen, is_named=True)
-    return reason[0] if reason else f"not connected ({each.state})"
+def _why_not_offered(interface: Interface, network: NetworkState) -> str:
+    if network.trouble is not None:
+        return network.trouble.summary
+    reason = _reason(interface, network, is_named=True)
+    return reason[0] if reason else f"not connected ({interface.state})"
 
 
-def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
+def choose(network: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
     ``wanted``: names, also alternative ones, MAC addresses or shell patterns of them; none means each physical Ethernet
@@ -202,39 +202,41 @@ def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict
     """
     chosen: List[Interface] = []
     reasons: Dict[str, Reason] = {}
-    failed: List[str] = [item for item in wanted if not _is_pattern(item) and not matching(seen, [item])]
-    for each in seen.interfaces:
-        item = next((item for item in wanted if _meets(item, each)), None)
+    failed: List[str] = [item for item in wanted if not _is_pattern(item) and not matching(network, [item])]
+    for interface in network.interfaces:
+        item = next((item for item in wanted if _meets(item, interface)), None)
         if wanted and item is None:
             continue
-        reason = _reason(each, seen, is_named=item is not None)
+        reason = _reason(interface, network, is_named=item is not None)
         if reason is None:
-            chosen.append(each)
+            chosen.append(interface)
             continue
         # The name that a person gave stands in the reason, too.
-        reasons[each.name] = (f"{reason[0]} (also named {item})", reason[1]) if item in each.altnames else reason
-        if is_named(each, wanted) and not each.is_offered:
-            failed.append(each.name)
+        reasons[interface.name] = (
+            (f"{reason[0]} (also named {item})", reason[1]) if item in interface.altnames else reason
+        )
+        if is_named(interface, wanted) and not interface.is_offered:
+            failed.append(interface.name)
     return chosen, reasons, failed
 
 
-def is_named(each: Interface, wanted: List[str]) -> bool:
+def is_named(interface: Interface, wanted: List[str]) -> bool:
     """Return whether an item of ``wanted`` names the interface without wildcards."""
-    return any(_meets(item, each) and not _is_pattern(item) for item in wanted)
+    return any(_meets(item, interface) and not _is_pattern(item) for item in wanted)
 
 
-def find_overlap(name: str, names: Set[str], seen: NetworkState) -> Optional[str]:
-    """Return a network of the interface that overlaps one of an interface outside of ``names``, in words."""
-    networks = [(each.name, cidr(address)) for each in seen.interfaces for address in each.addresses]
+def find_overlap(name: str, names: Set[str], network: NetworkState) -> Optional[str]:
+    """Return a subnet of the interface that overlaps one of an interface outside of ``names``, in words."""
+    networks = [(each.name, cidr(address)) for each in network.interfaces for address in each.addresses]
     # An address of its own, such as a virtual one of lo, draws no traffic.
     networks = [(dev, text) for dev, text in networks if not text.endswith(("/32", "/128"))]
     networks += [
         (route["dev"], route["dst"])
-        for route in seen.routes
+        for route in network.routes
         if "table" not in route and route.get("type", "unicast") == "unicast" and "dev" in route
     ]
     parsed = [(dev, ipaddress.ip_network(text, strict=False)) for dev, text in networks if text != "default"]
-    parsed = [(dev, network) for dev, network in parsed if not network.is_link_local and not network.is_multicast]
+    parsed = [(dev, subnet) for dev, subnet in parsed if not subnet.is_link_local and not subnet.is_multicast]
     for _dev, own in [each for each in parsed if each[0] == name]:
         for dev, other in [each for each in parsed if each[0] not in names]:
             if own.version == other.version and own.overlaps(other):
@@ -242,18 +244,18 @@ def find_overlap(name: str, names: Set[str], seen: NetworkState) -> Optional[str
     return None
 
 
-def added_routes(each: Interface, seen: NetworkState) -> List[str]:
+def added_routes(interface: Interface, network: NetworkState) -> List[str]:
     """Return the routes of the interface that neither the kernel, nor a lease, nor a router explains, in words.
 
     ``ip`` shows no protocol for a route that a person added.
     """
-    routes = [route for route in seen.routes if route.get("dev") == each.name and _is_lasting(route)]
+    routes = [route for route in network.routes if route.get("dev") == interface.name and _is_lasting(route)]
     return [_route_in_words(route) for route in routes if route.get("protocol") not in ("kernel", "dhcp", "ra")]
 
 
-def matching(seen: NetworkState, wanted: List[str]) -> List[Interface]:
+def matching(network: NetworkState, wanted: List[str]) -> List[Interface]:
     """Return the interfaces that any item of ``wanted`` names."""
-    return [each for each in seen.interfaces if any(_meets(item, each) for item in wanted)]
+    return [interface for interface in network.interfaces if any(_meets(item, interface) for item in wanted)]
 
 
 def cidr(address: Dict[str, Any]) -> str:
@@ -291,55 +293,59 @@ def split(line: str) -> List[str]:
     return fields
 
 
-def _reason(each: Interface, seen: NetworkState, is_named: bool) -> Optional[Reason]:
+def _reason(interface: Interface, network: NetworkState, is_named: bool) -> Optional[Reason]:
     """Return why the interface is not adopted; None if it can be."""
-    if each.is_never_adopted:
-        return f"not an Ethernet device of the host ({each.kind})", "Such a device is never adopted."
-    if each.port_of is not None:
-        return f"port of {each.port_of}", f"Remove it from {each.port_of} first."
-    if each.is_offered:
-        return f"offered already ({each.connection or each.state})", "Nothing to do."
-    if each.name == seen.over_ssh:
+    if interface.is_never_adopted:
+        return f"not an Ethernet device of the host ({interface.kind})", "Such a device is never adopted."
+    if interface.port_of is not None:
+        return f"port of {interface.port_of}", f"Remove it from {interface.port_of} first."
+    if interface.is_offered:
+        return f"offered already ({interface.connection or interface.state})", "Nothing to do."
+    if interface.name == network.over_ssh:
         return "carries the SSH connection", "Connect over another interface."
-    if not each.is_physical and not is_named:
+    if not interface.is_physical and not is_named:
         return "not a physical device", "Name it in slb_interfaces."
-    if each.state is None:
+    if interface.state is None:
         return "unknown to NetworkManager", "See `journalctl -u NetworkManager` on the host."
-    place = claims.find_claim(seen.files, [each.name, *each.altnames, each.mac], each.ifindex)
+    place = claims.find_claim(network.files, [interface.name, *interface.altnames, interface.mac], interface.ifindex)
     if place:
-        return f"another program may use it ({place})", f"Remove {each.name} there, or leave it to that program."
+        return f"another program may use it ({place})", f"Remove {interface.name} there, or leave it to that program."
     # Of a device that is managed now, the configuration shows what will be after a boot.
-    words = {each.name, *each.altnames, each.mac, each.driver, each.kind, "ethernet"}
-    line = claims.find_exclusion(seen.files.get(claims.PRINTED, ""), words - {""})
-    if line or each.code == _UNMANAGED:
-        number, _blank, text = each.why.partition(" ")
+    words = {interface.name, *interface.altnames, interface.mac, interface.driver, interface.kind, "ethernet"}
+    line = claims.find_exclusion(network.files.get(claims.PRINTED, ""), words - {""})
+    if line or interface.code == _UNMANAGED:
+        number, _blank, text = interface.why.partition(" ")
         stated = text.strip("()") if number.isdigit() and int(number) >= _LEAST_REASON else ""
         why = f" ({line or stated})" if line or stated else ""
         fix = f"Let NetworkManager manage it: `{claims.PRINTED}` shows its configuration."
         return f"not managed by NetworkManager{why}", fix
-    return _reason_in_use(each, seen)
+    return _reason_in_use(interface, network)
 
 
-def _reason_in_use(each: Interface, seen: NetworkState) -> Optional[Reason]:
-    if each.global_addresses:
-        addresses = ", ".join(each.global_addresses)
+def _reason_in_use(interface: Interface, network: NetworkState) -> Optional[Reason]:
+    if interface.global_addresses:
+        addresses = ", ".join(interface.global_addresses)
         fix = "Make a NetworkManager profile with these addresses by hand."
         return f"has addresses that NetworkManager would remove ({addresses})", fix
-    own = [_route_in_words(route) for route in seen.routes if route.get("dev") == each.name and _is_lasting(route)]
+    own = [
+        _route_in_words(route) for route in network.routes if route.get("dev") == interface.name and _is_lasting(route)
+    ]
     if own:
         return f"has a route that NetworkManager would remove ({own[0]})", "Make a NetworkManager profile by hand."
-    own_profile = next((profile for profile in seen.profiles if profile.uuid == each.uuid), None)
+    own_profile = next((profile for profile in network.profiles if profile.uuid == interface.uuid), None)
     # NetworkManager tries a profile that it has generated for ever.
-    if each.uuid and not (own_profile and _is_generated(own_profile)):
+    if interface.uuid and not (own_profile and _is_generated(own_profile)):
         fix = "Wait for it, or run `nmcli device`."
-        return f"NetworkManager connects it already ({each.connection or each.uuid})", fix
+        return f"NetworkManager connects it already ({interface.connection or interface.uuid})", fix
     # netplan and the initrd write theirs below /run: a second profile would win after a reboot.
-    active = {one.uuid for one in seen.interfaces}
-    profiles = [profile for profile in seen.profiles if is_for(profile, each, active) and not _is_generated(profile)]
+    active = {one.uuid for one in network.interfaces}
+    profiles = [
+        profile for profile in network.profiles if is_for(profile, interface, active) and not _is_generated(profile)
+    ]
     if profiles:
         fix = f"Run `nmcli connection up uuid {profiles[0].uuid}` on the host, or delete that profile."
         return f"has the profile {profiles[0].name} already ({profiles[0].path})", fix
-    if each.code == _UNAVAILABLE or each.carrier is False:
+    if interface.code == _UNAVAILABLE or interface.carrier is False:
         return "no carrier", "Connect the cable, then run again."
     return None
 
@@ -353,18 +359,18 @@ def _is_generated(profile: Profile) -> bool:
         return False
 
 
-def is_for(profile: Profile, each: Interface, active: Set[Optional[str]]) -> bool:
+def is_for(profile: Profile, interface: Interface, active: Set[Optional[str]]) -> bool:
     """Return whether the profile is bound to this interface, or NetworkManager may use it there.
 
     ``active``: profiles that are in use. One that is bound to nothing serves one interface at a time.
     """
-    if profile.interface or (profile.mac and profile.mac != each.mac.lower()):
-        return profile.interface == each.name
+    if profile.interface or (profile.mac and profile.mac != interface.mac.lower()):
+        return profile.interface == interface.name
     patterns = [item.lstrip("|&") for item in re.split("[,; ]+", profile.match) if item]
-    if any(fnmatch.fnmatchcase(each.name, item[1:]) for item in patterns if item.startswith("!")):
+    if any(fnmatch.fnmatchcase(interface.name, item[1:]) for item in patterns if item.startswith("!")):
         return False
     if patterns:
-        return any(item.startswith("!") or fnmatch.fnmatchcase(each.name, item) for item in patterns)
+        return any(item.startswith("!") or fnmatch.fnmatchcase(interface.name, item) for item in patterns)
     return bool(profile.mac) or (profile.is_automatic and profile.uuid not in active)
 
 
@@ -464,7 +470,9 @@ def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
             found = None
         if found:
             server = found.group(1).decode().partition("%")[0].replace("::ffff:", "")
-            has_it = (each.name for each in interfaces if any(a["local"] == server for a in each.addresses))
+            has_it = (
+                interface.name for interface in interfaces if any(a["local"] == server for a in interface.addresses)
+            )
             return next(has_it, None)
         process = processes.find(pid)
         if process is None or process.parent <= 1:
@@ -491,9 +499,9 @@ def _is_pattern(item: str) -> bool:
     return re.search(r"[*?\[]", item) is not None
 
 
-def _meets(item: str, each: Interface) -> bool:
-    named = any(fnmatch.fnmatchcase(name, item) for name in (each.name, *each.altnames))
-    return named or fnmatch.fnmatchcase(each.mac.lower(), item.lower())
+def _meets(item: str, interface: Interface) -> bool:
+    named = any(fnmatch.fnmatchcase(name, item) for name in (interface.name, *interface.altnames))
+    return named or fnmatch.fnmatchcase(interface.mac.lower(), item.lower())
 
 
 def _ip(*arguments: str) -> List[Dict[str, Any]]:

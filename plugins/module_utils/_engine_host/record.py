@@ -95,34 +95,35 @@ _FIELDS: Dict[str, Check] = {
 def read() -> Record:
     """Return the record. A record that cannot be used has the state ``invalid`` and the reason in ``why``."""
     try:
-        noted = _load()
-        if noted is None:
+        record = _load()
+        if record is None:
             return {"state": "none"}
-        wrong = _find_invalid(noted, _FIELDS)
-        if noted.get("state") in ("prepared", "requested", "verified"):
-            wrong += [key for key in ENGINE if noted.get(key) is None]
+        wrong = _find_invalid(record, _FIELDS)
+        if record.get("state") in ("prepared", "requested", "verified"):
+            wrong += [key for key in ENGINE if record.get(key) is None]
         if wrong:
             raise ValueError("has invalid values: " + ", ".join(wrong))
-        if noted["boot_id"] == clock.boot_id() and noted["uptime"] > clock.uptime() + 1:
+        if record["boot_id"] == clock.boot_id() and record["uptime"] > clock.uptime() + 1:
             raise ValueError("is from the future")
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         return {"state": "invalid", "why": f"{PATH} {why}"}
-    return {key: noted.get(key) for key in _FIELDS}
+    return {key: record.get(key) for key in _FIELDS}
 
 
-def show(noted: Record) -> Record:
+def show(record: Record) -> Record:
     """Return the keys of the record that results and facts contain."""
     hidden = ("previous", "boot_id", "uptime")
-    shown = {key: noted.get(key) for key in ("state", "why", *_FIELDS) if key not in hidden}
+    shown = {key: record.get(key) for key in ("state", "why", *_FIELDS) if key not in hidden}
     age = None
-    if "uptime" in noted:
-        is_this_boot = noted["boot_id"] == clock.boot_id()
+    if "uptime" in record:
+        is_this_boot = record["boot_id"] == clock.boot_id()
         # After a reboot, the record is at least as old as this boot.
-        age = max(0.0, clock.uptime() - noted["uptime"]) if is_this_boot else clock.uptime()
-    previous = noted.get("previous") or {}
+        age = max(0.0, clock.uptime() - record["uptime"]) if is_this_boot else clock.uptime()
+    previous = record.get("previous") or {}
     # A container may come from a request of this record or of the one before.
-    return dict(shown, earlier=previous.get("set_aside"), age=age, sent=bool(noted.get("sent") or previous.get("sent")))
+    sent = bool(record.get("sent") or previous.get("sent"))
+    return dict(shown, earlier=previous.get("set_aside"), age=age, sent=sent)
 
 
 def find_obstacle() -> Optional[str]:
@@ -152,30 +153,30 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
     """
     step = Deadline(options["time_limit"])
     with _locked(options["lock_timeout"], check_mode):
-        noted = read()
-        if noted.get("request_id") == options["request_id"] and noted["state"] != "none":
-            return _continue(noted, options, step)
+        record = read()
+        if record.get("request_id") == options["request_id"] and record["state"] != "none":
+            return _continue(record, options, step)
         begin = step.used
         before = _find_known()
         slowest = step.used - begin
-        _compare(noted, before, options["expected"])
+        _compare(record, before, options["expected"])
         if options["action"] == "install" and before.state != "absent":
             raise FleetError("state_changed", "Container slb exists; the plan is to install.", _RUN_AGAIN)
-        aside = None
+        leftover = None
         if before.state != "absent":
             check_may_stop(before, options)
-            aside = container.plan_set_aside(before, "replace", options["stop_timeout"])
+            leftover = container.plan_set_aside(before, "replace", options["stop_timeout"])
         else:
             _check_not_managed(before, options)
-        planned = _new(options, noted, "preparing", aside)
+        planned = _new(options, record, "preparing", leftover)
         if check_mode:
             _check_writable()
-            after = before._replace(state="absent", id=None) if aside else before
-            return _result(True, noted, dict(planned, state="prepared"), before, after, set_aside_as=_name(aside))
+            after = before._replace(state="absent", id=None) if leftover else before
+            return _result(True, record, dict(planned, state="prepared"), before, after, set_aside_as=_name(leftover))
         # Time enough to set the container aside, and to restore it if that fails.
-        step.check(2 * _needed(aside, slowest) + options["stop_timeout"] if aside else slowest)
+        step.check(2 * _needed(leftover, slowest) + options["stop_timeout"] if leftover else slowest)
         write(planned)
-        return _set_aside(planned, options, before, lambda: step.check(_needed(aside, slowest)))
+        return _set_aside(planned, options, before, lambda: step.check(_needed(leftover, slowest)))
 
 
 def mark(options: Dict[str, Any]) -> Result:
@@ -185,20 +186,20 @@ def mark(options: Dict[str, Any]) -> Result:
     """
     step = Deadline(options["time_limit"])
     with _locked(options["lock_timeout"], False):
-        noted = read()
-        is_own = noted.get("request_id") == options["request_id"]
-        if not is_own or noted["state"] not in ("prepared", "requested"):
+        record = read()
+        is_own = record.get("request_id") == options["request_id"]
+        if not is_own or record["state"] not in ("prepared", "requested"):
             raise FleetError("state_changed", "Deployment record changed before the request was sent.", _RUN_AGAIN)
-        after = noted
-        if noted["state"] == "prepared":
+        after = record
+        if record["state"] == "prepared":
             step.check(0)
-            seen = _find_known()
-            if seen.state != "absent":
-                summary = f"Container slb ({str(seen.id)[:12]}) is {seen.state}: another process or user made it."
+            slb = _find_known()
+            if slb.state != "absent":
+                summary = f"Container slb ({str(slb.id)[:12]}) is {slb.state}: another process or user made it."
                 raise FleetError("state_changed", f"{summary} No install request was sent.", _RUN_AGAIN)
-            after = dict(noted, state="requested", sent=True, boot_id=clock.boot_id(), uptime=clock.uptime())
+            after = dict(record, state="requested", sent=True, boot_id=clock.boot_id(), uptime=clock.uptime())
             write(after)
-        return Result(after != noted, {"record": show(after)}, _diff(noted, after))
+        return Result(after != record, {"record": show(after)}, _diff(record, after))
 
 
 def restore(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -208,142 +209,142 @@ def restore(options: Dict[str, Any], check_mode: bool) -> Result:
     never. If the record is about another request, or is younger, nothing is changed.
     """
     with _locked(options["lock_timeout"], check_mode):
-        noted = read()
+        record = read()
         ages = {"requested": options["requested_age"], **dict.fromkeys(OPEN, options["open_age"])}
-        least, age = ages.get(noted["state"]), show(noted)["age"] or 0
-        is_own = noted.get("request_id") == options["request_id"]
-        if least and noted["state"] == "requested":  # the run that sent the request may wait longer than this one
-            least = max(least, noted["wait_timeout"] or 0)
+        least, age = ages.get(record["state"]), show(record)["age"] or 0
+        is_own = record.get("request_id") == options["request_id"]
+        if least and record["state"] == "requested":  # the run that sent the request may wait longer than this one
+            least = max(least, record["wait_timeout"] or 0)
         if not is_own or least is None or age < least:
-            return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
+            return _result(False, record, record, *[container.find_container()] * 2, restored=False)
         if not check_mode:
-            _require_no_pending_stop(noted)
-        return _restore(noted, noted["set_aside"], check_mode)
+            _require_no_pending_stop(record)
+        return _restore(record, record["set_aside"], check_mode)
 
 
 def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside without a request, or finish an interrupted step in this way."""
     step = Deadline(options["time_limit"])
     with _locked(options["stop_timeout"] + options["lock_timeout"], check_mode):
-        noted = read()
+        record = read()
         begin = step.used
         before = _find_known()
         slowest = step.used - begin
-        is_own = options["request_id"] is not None and noted.get("request_id") == options["request_id"]
-        if is_own and noted["state"] == "none":
-            return _result(True, noted, noted, before, before, set_aside_as=_name(noted["set_aside"]))
-        aside = noted.get("set_aside") if noted["state"] in OPEN else None
-        previous = _as_previous(noted)
-        if aside and before.id in (None, aside["id"]):
+        is_own = options["request_id"] is not None and record.get("request_id") == options["request_id"]
+        if is_own and record["state"] == "none":
+            return _result(True, record, record, before, before, set_aside_as=_name(record["set_aside"]))
+        leftover = record.get("set_aside") if record["state"] in OPEN else None
+        previous = _as_previous(record)
+        if leftover and before.id in (None, leftover["id"]):
             # The interrupted step has changed state and policy; the record has the values from before.
-            aside, previous = dict(aside, purpose="remediate"), noted["previous"]
+            leftover, previous = dict(leftover, purpose="remediate"), record["previous"]
         elif before.state == "absent":
             # What this step has set aside in an earlier run, such as one that was killed after it.
-            is_left = options["remove"] and noted["state"] == "none"
+            is_left = options["remove"] and record["state"] == "none"
             # One that another process or user has deleted is no change of this step.
-            is_removed = is_left and _remove_leftover(noted.get("set_aside"), check_mode) == "deleted"
-            after = dict(noted, set_aside=None) if is_removed else noted
+            is_removed = is_left and _remove_leftover(record.get("set_aside"), check_mode) == "deleted"
+            after = dict(record, set_aside=None) if is_removed else record
             # The operator knows that the container is gone: it may be installed again.
-            is_cleared = bool(noted.get("replaced_gone"))
+            is_cleared = bool(record.get("replaced_gone"))
             after = dict(after, replaced_gone=None) if is_cleared else after
-            if after != noted and not check_mode:
+            if after != record and not check_mode:
                 write(after)
             values = {"is_cleared": True} if is_cleared and not is_removed else {"set_aside_as": None}
-            return _result(after != noted, noted, after, before, before, **values)
+            return _result(after != record, record, after, before, before, **values)
         else:
-            aside = container.plan_set_aside(before, "remediate", options["stop_timeout"])
-            _compare(noted, before, options["expected"])
+            leftover = container.plan_set_aside(before, "remediate", options["stop_timeout"])
+            _compare(record, before, options["expected"])
         if before.state != "absent":
             check_may_stop(before, options)
-        planned = dict(_new(options, noted, "preparing", aside), previous=previous)
-        name = None if options["remove"] else _name(aside)
+        planned = dict(_new(options, record, "preparing", leftover), previous=previous)
+        name = None if options["remove"] else _name(leftover)
         if check_mode:
             _check_writable()
             gone = before._replace(state="absent", id=None)
-            return _result(True, noted, dict(planned, state="none"), before, gone, set_aside_as=name)
-        step.check(2 * _needed(aside, slowest) + options["stop_timeout"])
+            return _result(True, record, dict(planned, state="none"), before, gone, set_aside_as=name)
+        step.check(2 * _needed(leftover, slowest) + options["stop_timeout"])
         write(planned)
         with _restored_on_error(planned) as progress:
-            check = _stop_check(planned, options, lambda: step.check(_needed(aside, slowest)), progress)
-            name = container.move_aside(aside, options["stop_timeout"], check, options["remove"])
+            check = _stop_check(planned, options, lambda: step.check(_needed(leftover, slowest)), progress)
+            name = container.move_aside(leftover, options["stop_timeout"], check, options["remove"])
             if name:
-                container.check_name_free(aside)
-            after = dict(planned, state="none", set_aside=dict(aside, name=name) if name else None)
+                container.check_name_free(leftover)
+            after = dict(planned, state="none", set_aside=dict(leftover, name=name) if name else None)
             write(after if name else {"state": "none"})
-        return _result(True, noted, after, before, container.find_container(), set_aside_as=name)
+        return _result(True, record, after, before, container.find_container(), set_aside_as=name)
 
 
 def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
     """Restore the container that was set aside last, whatever the state of the record."""
     with _locked(lock_timeout, check_mode):
-        noted = read()
-        if noted["state"] == "invalid":
+        record = read()
+        if record["state"] == "invalid":
             fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
-            raise FleetError("record_invalid", f"Record invalid: {noted['why']}.", fix)
-        aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
-        is_deleted = aside and container.inspect(aside["runtime"], aside["id"]).state == "absent"
-        if (noted["state"] not in OPEN and not aside) or (noted["state"] == "verified" and is_deleted):
+            raise FleetError("record_invalid", f"Record invalid: {record['why']}.", fix)
+        leftover = record.get("set_aside") or (record.get("previous") or {}).get("set_aside")
+        is_deleted = leftover and container.inspect(leftover["runtime"], leftover["id"]).state == "absent"
+        if (record["state"] not in OPEN and not leftover) or (record["state"] == "verified" and is_deleted):
             what = "the set-aside container was deleted" if is_deleted else "the record names no set-aside container"
-            seen, msg = container.find_container(), f"Nothing to restore: {what}."
-            return _result(False, noted, noted, seen, seen, restored=False, msg=msg)
+            slb, msg = container.find_container(), f"Nothing to restore: {what}."
+            return _result(False, record, record, slb, slb, restored=False, msg=msg)
         if not check_mode:
-            _require_no_pending_stop(noted)
-        return _restore(noted, aside, check_mode, is_asked=True)
+            _require_no_pending_stop(record)
+        return _restore(record, leftover, check_mode, is_asked=True)
 
 
 def start(options: Dict[str, Any], check_mode: bool) -> Result:
     """Start the container ``container_id`` if the record verifies it. A container that runs is left as it is."""
     with _locked(options["lock_timeout"], check_mode):
-        noted, seen = read(), _find_known()
-        _compare(noted, seen, {"container_id": options["container_id"] or seen.id})
-        if noted["state"] != "verified" or seen.id is None or noted["last_verified"] != seen.id:
-            summary = f"Container slb ({seen.state}) not started: the deployment record does not verify it."
+        record, slb = read(), _find_known()
+        _compare(record, slb, {"container_id": options["container_id"] or slb.id})
+        if record["state"] != "verified" or slb.id is None or record["last_verified"] != slb.id:
+            summary = f"Container slb ({slb.state}) not started: the deployment record does not verify it."
             raise FleetError("unverified_container", summary, "Start it by hand, or run slb.fleet.rollout.")
-        if seen.state in ("running", "restarting"):
-            return _result(False, noted, noted, seen, seen, started=False)
-        obstacle = find_start_obstacle(seen)
+        if slb.state in ("running", "restarting"):
+            return _result(False, record, record, slb, slb, started=False)
+        obstacle = find_start_obstacle(slb)
         if obstacle:
             raise safety.not_started(obstacle)
-        _check_not_managed(seen, options)
+        _check_not_managed(slb, options)
         if check_mode:
-            return _result(True, noted, noted, seen, seen._replace(state="running"), started=True)
+            return _result(True, record, record, slb, slb._replace(state="running"), started=True)
         try:
-            container.start(seen)
+            container.start(slb)
         except FleetError as error:
             if error.values.get("is_unknown"):
                 raise
             raise safety.not_started(error.summary.rstrip(".")) from error
-        return _result(True, noted, noted, seen, container.find_container(), started=True)
+        return _result(True, record, record, slb, container.find_container(), started=True)
 
 
-def find_start_obstacle(seen: Container) -> Optional[str]:
+def find_start_obstacle(slb: Container) -> Optional[str]:
     """Return why the stopped container must not be started; None if nothing is known."""
-    if seen.state == "paused":
+    if slb.state == "paused":
         return "it is paused"
-    if seen.is_dead:
-        return f"{seen.runtime} failed to remove it (it is dead)"
-    if seen.auto_remove:
+    if slb.is_dead:
+        return f"{slb.runtime} failed to remove it (it is dead)"
+    if slb.auto_remove:
         return "it deletes itself if the start fails (--rm)"
-    missing = find_restore_obstacle(seen)
+    missing = find_restore_obstacle(slb)
     if missing:
         return f"{missing} (a disk that is not mounted?)"
-    unmounted = _find_unmounted(seen.binds)
+    unmounted = _find_unmounted(slb.binds)
     if unmounted:
         return f"{unmounted} is not mounted (/etc/fstab)"
-    taken = {each["port"]: each["process"] for each in sockets.find_listening(seen) if each["engine"]}
+    taken = {each["port"]: each["process"] for each in sockets.find_listening(slb) if each["engine"]}
     if taken:
         port, process = min(taken.items())
         return f"port {port} is in use by {process or 'another process'}"
     return None
 
 
-def find_restore_obstacle(seen: Container) -> Optional[str]:
+def find_restore_obstacle(slb: Container) -> Optional[str]:
     """Return why the container, once it is stopped, could not be started again; None if nothing is known."""
-    missing = [path for path in seen.binds if not os.path.exists(path)]
+    missing = [path for path in slb.binds if not os.path.exists(path)]
     if missing:
         return f"{missing[0]} is missing"
-    kind, _colon, other = str(seen.network_mode).partition("container:")
-    if other and not kind and container.inspect(seen.runtime, other).state not in (*container.LIVE, "unknown"):
+    kind, _colon, other = str(slb.network_mode).partition("container:")
+    if other and not kind and container.inspect(slb.runtime, other).state not in (*container.LIVE, "unknown"):
         return f"container {other[:12]}, whose network it uses, does not run"
     return None
 
@@ -364,132 +365,132 @@ def _find_unmounted(paths: Iterable[str]) -> Optional[str]:
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:
     """Record that the engine was verified to run in the container ``container_id``."""
     with _locked(_LOCK_SECONDS, check_mode):
-        noted, seen = read(), _find_known()
-        _compare(noted, seen, {"container_id": options["container_id"]})
-        aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
-        own_policy = aside["restart_policy"] if aside and aside["id"] == seen.id else seen.restart_policy
-        aside = None if aside and aside["id"] == seen.id else aside
+        record, slb = read(), _find_known()
+        _compare(record, slb, {"container_id": options["container_id"]})
+        leftover = record.get("set_aside") or (record.get("previous") or {}).get("set_aside")
+        own_policy = leftover["restart_policy"] if leftover and leftover["id"] == slb.id else slb.restart_policy
+        leftover = None if leftover and leftover["id"] == slb.id else leftover
         verified = {
-            "set_aside": aside,
-            "last_verified": seen.id,
+            "set_aside": leftover,
+            "last_verified": slb.id,
             "verified_by": options["verified_by"],
             "previous": None,
             "sent": None,
         }
-        is_same = _is_same_engine(noted, options)
-        after = noted if is_same else _new(options, noted, "verified", aside)
+        is_same = _is_same_engine(record, options)
+        after = record if is_same else _new(options, record, "verified", leftover)
         after = dict(after, state="verified", containers_before=[], **verified)
-        if (noted["state"], noted.get("last_verified")) != ("verified", seen.id):
+        if (record["state"], record.get("last_verified")) != ("verified", slb.id):
             after.update(boot_id=clock.boot_id(), uptime=clock.uptime())
-        is_changed = after != noted or own_policy != seen.restart_policy
+        is_changed = after != record or own_policy != slb.restart_policy
         if is_changed and check_mode:
             _check_writable()
         elif is_changed:
             write(after)
-            container.restore_policy(seen, str(own_policy))
-        if options["remove_leftovers"] and _remove_leftover(aside, check_mode) in ("deleted", "absent"):
+            container.restore_policy(slb, str(own_policy))
+        if options["remove_leftovers"] and _remove_leftover(leftover, check_mode) in ("deleted", "absent"):
             after, is_changed = dict(after, set_aside=None), True
             if not check_mode:
                 write(after)
-        return _result(is_changed, noted, after, seen, seen)
+        return _result(is_changed, record, after, slb, slb)
 
 
-def _remove_leftover(aside: Optional[Dict[str, Any]], check_mode: bool) -> str:
+def _remove_leftover(leftover: Optional[Dict[str, Any]], check_mode: bool) -> str:
     """Delete a stopped container that was set aside; return deleted, absent (before) or kept. Raises FleetError.
 
     Only by id, and only while it has the name that was given to it.
     """
-    if aside is None:
+    if leftover is None:
         return "kept"
-    leftover = container.inspect(aside["runtime"], aside["id"])
-    is_stopped = leftover.state in ("created", "exited") and leftover.name.startswith(container.LEFTOVER)
+    now = container.inspect(leftover["runtime"], leftover["id"])
+    is_stopped = now.state in ("created", "exited") and now.name.startswith(container.LEFTOVER)
     if is_stopped and not check_mode:
-        container.remove_container(leftover)
-    return "deleted" if is_stopped else "absent" if leftover.state == "absent" else "kept"
+        container.remove_container(now)
+    return "deleted" if is_stopped else "absent" if now.state == "absent" else "kept"
 
 
 def remove(check_mode: bool) -> Result:
     """Remove the record."""
     with _locked(_LOCK_SECONDS, check_mode):
-        noted = read()
+        record = read()
         absent: Record = {"state": "none"}
         if not check_mode:
             write(absent)
-        return Result(noted != absent, {"record": show(absent)}, _diff(noted, absent))
+        return Result(record != absent, {"record": show(absent)}, _diff(record, absent))
 
 
-def check_may_stop(seen: Container, options: Dict[str, Any]) -> None:
+def check_may_stop(slb: Container, options: Dict[str, Any]) -> None:
     """Raise FleetError if a safety check forbids to stop the container."""
-    _check_not_managed(seen, options)
-    if seen.state in container.LIVE and not options["remove"]:
-        if seen.auto_remove:
+    _check_not_managed(slb, options)
+    if slb.state in container.LIVE and not options["remove"]:
+        if slb.auto_remove:
             raise safety.would_be_deleted()
-        obstacle = find_restore_obstacle(seen)
+        obstacle = find_restore_obstacle(slb)
         if obstacle:
             raise safety.not_restorable(obstacle)
-    _check_unused(seen, options["allow_established"])
-    container.check_runtime(seen)
+    _check_unused(slb, options["allow_established"])
+    container.check_runtime(slb)
 
 
-def _check_unused(seen: Container, allow_established: bool) -> None:
+def _check_unused(slb: Container, allow_established: bool) -> None:
     """Raise FleetError if the container has connections, or if they cannot be seen."""
-    inbound = sockets.find_connections(seen).inbound
+    inbound = sockets.find_connections(slb).inbound
     if not allow_established and (inbound is None or inbound):
         error = safety.in_use(None if inbound is None else len(inbound), inbound or [])
         error.values["connections"] = None if inbound is None else len(inbound)
         raise error
 
 
-def _check_not_managed(seen: Container, options: Dict[str, Any]) -> None:
+def _check_not_managed(slb: Container, options: Dict[str, Any]) -> None:
     """Raise FleetError if something would start the container again, or another one with its name."""
-    manager = container.find_manager(seen, options["ignored_starters"])
+    manager = container.find_manager(slb, options["ignored_starters"])
     if manager:
         raise safety.managed(manager.words, manager.fix)
 
 
-def write(noted: Record) -> None:
+def write(record: Record) -> None:
     """Replace the record atomically, or remove an empty one. Raises FleetError; the record is then unchanged."""
     try:
-        if noted["state"] == "none" and not noted.get("set_aside"):
+        if record["state"] == "none" and not record.get("set_aside"):
             if os.path.lexists(PATH):
                 os.unlink(PATH)
                 files.sync_folder(os.path.dirname(PATH))
             return
-        wrong = _find_invalid(noted, _FIELDS)
+        wrong = _find_invalid(record, _FIELDS)
         why = "invalid values: " + ", ".join(wrong) if wrong else find_obstacle()
         if why is not None:
             raise _not_writable(why)
         folders.make(os.path.dirname(PATH), 0o755)
-        content = json.dumps({key: noted.get(key) for key in _FIELDS}, indent=2, sort_keys=True) + "\n"
+        content = json.dumps({key: record.get(key) for key in _FIELDS}, indent=2, sort_keys=True) + "\n"
         files.replace(PATH, content.encode(), _MODE)
     except OSError as error:
         raise _not_writable(str(error.strerror)) from error
 
 
-def _continue(noted: Record, options: Dict[str, Any], step: Deadline) -> Result:
+def _continue(record: Record, options: Dict[str, Any], step: Deadline) -> Result:
     """Finish the step of an earlier execution with the same request."""
-    aside = noted["set_aside"]
-    before = container.inspect(aside["runtime"], aside["id"]) if aside else container.find_container()
-    if noted["state"] == "preparing":
-        return _set_aside(noted, options, before, lambda: step.check(0))
-    if noted["state"] != "prepared":
-        raise FleetError("state_changed", f"Deployment record is {noted['state']} already.", _RUN_AGAIN)
-    return _result(True, noted, noted, before, container.find_container(), set_aside_as=_name(aside))
+    leftover = record["set_aside"]
+    before = container.inspect(leftover["runtime"], leftover["id"]) if leftover else container.find_container()
+    if record["state"] == "preparing":
+        return _set_aside(record, options, before, lambda: step.check(0))
+    if record["state"] != "prepared":
+        raise FleetError("state_changed", f"Deployment record is {record['state']} already.", _RUN_AGAIN)
+    return _result(True, record, record, before, container.find_container(), set_aside_as=_name(leftover))
 
 
 def _set_aside(planned: Record, options: Dict[str, Any], before: Container, check_time: Callable[[], None]) -> Result:
     """Set the planned container aside and record that; restore after an error."""
-    aside, name = planned["set_aside"], None
+    leftover, name = planned["set_aside"], None
     with _restored_on_error(planned) as progress:
-        if aside:
+        if leftover:
             check = _stop_check(planned, options, check_time, progress)
-            name = container.move_aside(aside, options["stop_timeout"], check)
-            container.check_name_free(aside)
-        noted = dict(planned, state="prepared")
-        if aside:
-            noted["set_aside"] = dict(aside, name=name) if name else None
-        write(noted)
-    return _result(True, planned, noted, before, container.find_container(), set_aside_as=name)
+            name = container.move_aside(leftover, options["stop_timeout"], check)
+            container.check_name_free(leftover)
+        record = dict(planned, state="prepared")
+        if leftover:
+            record["set_aside"] = dict(leftover, name=name) if name else None
+        write(record)
+    return _result(True, planned, record, before, container.find_container(), set_aside_as=name)
 
 
 def _stop_check(
@@ -499,27 +500,27 @@ def _stop_check(
 
     ``progress`` gets the id of the container that is then changed.
     """
-    aside = planned["set_aside"]
+    leftover = planned["set_aside"]
 
-    def check(seen: Container) -> None:
+    def check(slb: Container) -> None:
         check_time()
-        if seen.state == "absent":
+        if slb.state == "absent":
             return
-        if seen.name not in (container.NAME, aside["name"]) or (
-            seen.state in container.LIVE and aside["state"] not in container.LIVE
+        if slb.name not in (container.NAME, leftover["name"]) or (
+            slb.state in container.LIVE and leftover["state"] not in container.LIVE
         ):
-            summary = f"Container {seen.name} is {seen.state} now; the plan was made for {aside['state']}."
+            summary = f"Container {slb.name} is {slb.state} now; the plan was made for {leftover['state']}."
             raise FleetError("state_changed", summary, _RUN_AGAIN)
-        if seen.state in container.LIVE:
-            _check_unused(seen, options["allow_established"])
-        progress.append(str(seen.id))
+        if slb.state in container.LIVE:
+            _check_unused(slb, options["allow_established"])
+        progress.append(str(slb.id))
 
     return check
 
 
-def _needed(aside: Optional[Dict[str, Any]], slowest: float) -> float:
+def _needed(leftover: Optional[Dict[str, Any]], slowest: float) -> float:
     """Return the seconds that the commands of one direction need, by the time of those that were run."""
-    return _COMMANDS * slowest + 2 * _SECONDS_FREE if aside else 0.0
+    return _COMMANDS * slowest + 2 * _SECONDS_FREE if leftover else 0.0
 
 
 @contextlib.contextmanager
@@ -547,68 +548,68 @@ def _restored_on_error(planned: Record) -> Iterator[List[str]]:
         raise FleetError(error.code, words, error.fix, **dict(error.values, restored=is_restored)) from error
 
 
-def _require_no_pending_stop(noted: Record) -> None:
+def _require_no_pending_stop(record: Record) -> None:
     """Raise FleetError if the runtime may still stop the container: it carries out a stop whose command was killed."""
-    aside = noted.get("set_aside")
-    if noted["state"] != "preparing" or not aside or aside["state"] not in container.LIVE:
+    leftover = record.get("set_aside")
+    if record["state"] != "preparing" or not leftover or leftover["state"] not in container.LIVE:
         return
-    left = aside["stop_timeout"] + _STEP_SECONDS - (show(noted)["age"] or 0)
+    left = leftover["stop_timeout"] + _STEP_SECONDS - (show(record)["age"] or 0)
     begin = clock.uptime()
-    container.wait_for_stop(aside, max(0.0, min(left, aside["stop_timeout"] + _SECONDS_FREE)))
+    container.wait_for_stop(leftover, max(0.0, min(left, leftover["stop_timeout"] + _SECONDS_FREE)))
     left -= clock.uptime() - begin
-    seen = container.inspect(aside["runtime"], aside["id"])
+    slb = container.inspect(leftover["runtime"], leftover["id"])
     # The first write comes before the stop.
-    is_untouched = seen.restart_policy == aside["restart_policy"] != "no" and aside["runtime"] == "docker"
-    if left > 0 and seen.state in container.LIVE and not is_untouched:
+    is_untouched = slb.restart_policy == leftover["restart_policy"] != "no" and leftover["runtime"] == "docker"
+    if left > 0 and slb.state in container.LIVE and not is_untouched:
         raise FleetError(
             "replacement_in_progress",
-            f"Container {seen.name} is {seen.state}, but its interrupted stop may still be carried out.",
+            f"Container {slb.name} is {slb.state}, but its interrupted stop may still be carried out.",
             f"Run again in {left:.0f} s: the next run restores it.",
             is_unknown=True,
         )
 
 
-def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, is_asked: bool = False) -> Result:
-    """Restore the container ``aside``, then its earlier record. ``is_asked``: a person names what is to be restored.
+def _restore(record: Record, leftover: Optional[Dict[str, Any]], check_mode: bool, is_asked: bool = False) -> Result:
+    """Restore the container ``leftover``, then its earlier record. ``is_asked``: a person names what is to be restored.
 
     If a container that came after the request has the name, the request may have been accepted: nothing is restored.
     """
-    after: Record = noted.get("previous") or {"state": "none"}
-    if is_asked and noted["state"] == "requested" and (show(noted)["age"] or 0) < (noted["wait_timeout"] or 0):
+    after: Record = record.get("previous") or {"state": "none"}
+    if is_asked and record["state"] == "requested" and (show(record)["age"] or 0) < (record["wait_timeout"] or 0):
         # The deployment may be in progress: the record keeps its request, so no second one is sent meanwhile.
-        after = dict(noted, set_aside=None)
-    if aside and (after.get("set_aside") or {}).get("id") == aside["id"]:
+        after = dict(record, set_aside=None)
+    if leftover and (after.get("set_aside") or {}).get("id") == leftover["id"]:
         after = dict(after, set_aside=None)
     before = _find_known()
-    holder = container.find_other_holder(aside)
+    holder = container.find_other_holder(leftover)
     if holder is None and check_mode:
-        gone = aside is None or container.inspect(aside["runtime"], aside["id"]).state == "absent"
-        return _result(True, noted, after, before, before, restored=not gone)
+        gone = leftover is None or container.inspect(leftover["runtime"], leftover["id"]).state == "absent"
+        return _result(True, record, after, before, before, restored=not gone)
     is_restored = False
-    if aside and holder is None:
+    if leftover and holder is None:
         # A full disk must not keep the container from being restored.
         with contextlib.suppress(FleetError):
-            write(dict(noted, state="restoring"))
-        is_restored, holder = _move_back(aside)
-    if aside and holder:
+            write(dict(record, state="restoring"))
+        is_restored, holder = _move_back(leftover)
+    if leftover and holder:
         if is_asked:
-            raise container.name_taken(aside, holder)
-        return _leave_to_evidence(noted, aside, holder, check_mode)
+            raise container.name_taken(leftover, holder)
+        return _leave_to_evidence(record, leftover, holder, check_mode)
     try:
         write(after)
     except FleetError as error:
         words = f"{error.summary} The container was restored." if is_restored else error.summary
         raise FleetError(error.code, words, error.fix, restored=is_restored) from error
-    return _result(True, noted, after, before, container.find_container(), restored=is_restored)
+    return _result(True, record, after, before, container.find_container(), restored=is_restored)
 
 
-def _move_back(aside: Dict[str, Any]) -> Tuple[bool, Optional[Container]]:
+def _move_back(leftover: Dict[str, Any]) -> Tuple[bool, Optional[Container]]:
     """Return whether the container was restored, and which other one has taken its name. Raises FleetError."""
     try:
-        return container.move_back(aside), None
+        return container.move_back(leftover), None
     except FleetError as error:
         try:
-            holder = container.find_other_holder(aside)
+            holder = container.find_other_holder(leftover)
         except FleetError:
             raise error from None  # the runtime does not answer any more
         if holder is None:
@@ -616,29 +617,29 @@ def _move_back(aside: Dict[str, Any]) -> Tuple[bool, Optional[Container]]:
         return False, holder
 
 
-def _leave_to_evidence(noted: Record, aside: Dict[str, Any], holder: Container, check_mode: bool) -> Result:
+def _leave_to_evidence(record: Record, leftover: Dict[str, Any], holder: Container, check_mode: bool) -> Result:
     """Record a request whose wait is over, for a new container ``slb`` that may have come with a request.
 
     Raises FleetError for an earlier container, and if no request was sent: then a person made the new one.
     """
-    if holder.id in noted["containers_before"] or not show(noted)["sent"]:
-        if noted["state"] != "restoring" and not check_mode:
-            write(dict(noted, state="restoring"))
-        raise container.name_taken(aside, holder)
+    if holder.id in record["containers_before"] or not show(record)["sent"]:
+        if record["state"] != "restoring" and not check_mode:
+            write(dict(record, state="restoring"))
+        raise container.name_taken(leftover, holder)
     # With another id, no step of the request acts on the record any more.
-    after = dict(noted, state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
+    after = dict(record, state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
     if not check_mode:
         write(after)
-    return _result(True, noted, after, holder, holder, restored=False, is_replaced=True)
+    return _result(True, record, after, holder, holder, restored=False, is_replaced=True)
 
 
-def _compare(noted: Record, seen: Container, expected: Dict[str, Any]) -> None:
+def _compare(record: Record, slb: Container, expected: Dict[str, Any]) -> None:
     """Raise FleetError if container or record differ from ``expected``; keys that are missing are not compared."""
     now = {
-        "container_id": seen.id,
-        "container_state": seen.state,
-        "record_state": noted["state"],
-        "record_request_id": noted.get("request_id"),
+        "container_id": slb.id,
+        "container_state": slb.state,
+        "record_state": record["state"],
+        "record_request_id": record.get("request_id"),
     }
     for key, value in expected.items():
         # A crash loop changes between these two.
@@ -648,12 +649,12 @@ def _compare(noted: Record, seen: Container, expected: Dict[str, Any]) -> None:
             was, is_now = str(value or "none")[:12], str(now[key] or "none")[:12]
             summary = f"{what} changed from {was} to {is_now} since the plan was made."
             raise FleetError("state_changed", summary, _RUN_AGAIN)
-    if "record_state" in expected and noted["state"] in OPEN:
+    if "record_state" in expected and record["state"] in OPEN:
         raise FleetError("state_changed", "Record shows an interrupted deployment.", "Restore it first: run again.")
 
 
-def _new(options: Dict[str, Any], noted: Record, state: str, aside: Optional[Dict[str, Any]]) -> Record:
-    """Return a record of the engine in ``options`` that follows the record ``noted``."""
+def _new(options: Dict[str, Any], record: Record, state: str, leftover: Optional[Dict[str, Any]]) -> Record:
+    """Return a record of the engine in ``options`` that follows ``record``."""
     return {
         "state": state,
         "request_id": options.get("request_id"),
@@ -661,62 +662,62 @@ def _new(options: Dict[str, Any], noted: Record, state: str, aside: Optional[Dic
         "manage_ip": options.get("manage_ip"),
         "base_url": options.get("base_url"),
         "containers_before": container.list_ids() if state == "preparing" else [],
-        "last_verified": noted.get("last_verified") if _is_same_engine(noted, options) else None,
+        "last_verified": record.get("last_verified") if _is_same_engine(record, options) else None,
         "verified_by": None,
-        "set_aside": aside,
-        "previous": _as_previous(noted),
+        "set_aside": leftover,
+        "previous": _as_previous(record),
         "wait_timeout": options.get("wait_timeout"),
         "sent": None,
-        "replaced_gone": _replaces_gone(noted, options) if state == "preparing" and aside is None else None,
+        "replaced_gone": _replaces_gone(record, options) if state == "preparing" and leftover is None else None,
         "boot_id": clock.boot_id(),
         "uptime": clock.uptime(),
     }
 
 
-def _replaces_gone(noted: Record, options: Dict[str, Any]) -> Optional[bool]:
+def _replaces_gone(record: Record, options: Dict[str, Any]) -> Optional[bool]:
     """Return whether a new container replaces a verified one that was removed, perhaps by a program of the host."""
-    if not _is_same_engine(noted, options):
+    if not _is_same_engine(record, options):
         return None
-    return True if noted["state"] == "verified" else noted.get("replaced_gone")
+    return True if record["state"] == "verified" else record.get("replaced_gone")
 
 
-def _as_previous(noted: Record) -> Optional[Record]:
-    if noted["state"] == "invalid" or "boot_id" not in noted:
+def _as_previous(record: Record) -> Optional[Record]:
+    if record["state"] == "invalid" or "boot_id" not in record:
         return None
-    earlier = noted["previous"] if noted["state"] == "none" else None
+    earlier = record["previous"] if record["state"] == "none" else None
     # After remediate, the record of the container that was set aside is still needed to restore it.
-    return dict(noted, previous=earlier if earlier and earlier["state"] != "none" else None)
+    return dict(record, previous=earlier if earlier and earlier["state"] != "none" else None)
 
 
-def _is_same_engine(noted: Record, options: Dict[str, Any]) -> bool:
-    return all(noted.get(key) == options.get(key) for key in ENGINE)
+def _is_same_engine(record: Record, options: Dict[str, Any]) -> bool:
+    return all(record.get(key) == options.get(key) for key in ENGINE)
 
 
-def _name(aside: Optional[Dict[str, Any]]) -> Optional[str]:
-    return aside["name"] if aside else None
+def _name(leftover: Optional[Dict[str, Any]]) -> Optional[str]:
+    return leftover["name"] if leftover else None
 
 
 def _find_known() -> Container:
-    seen = container.find_container()
-    if seen.state == "unknown":
-        raise container.unknown_state(seen)
-    return seen
+    slb = container.find_container()
+    if slb.state == "unknown":
+        raise container.unknown_state(slb)
+    return slb
 
 
 def _result(
-    changed: bool, noted: Record, after_record: Record, before: Container, after: Container, **values: Any
+    changed: bool, record: Record, after_record: Record, before: Container, after: Container, **values: Any
 ) -> Result:
     shown = {"record": show(after_record), "before": before.summary(), "after": after.summary()}
-    return Result(changed, dict(shown, **values), _diff(noted, after_record, before, after))
+    return Result(changed, dict(shown, **values), _diff(record, after_record, before, after))
 
 
-def _diff(noted: Record, after_record: Record, *containers: Container) -> Dict[str, Any]:
-    def side(record: Record, seen: Optional[Container]) -> Dict[str, Any]:
-        shown = {key: value for key, value in show(record).items() if key != "age"}
-        return dict(record=shown, **({"slb": [seen.state, seen.id]} if seen else {}))
+def _diff(record: Record, after_record: Record, *containers: Container) -> Dict[str, Any]:
+    def side(one: Record, slb: Optional[Container]) -> Dict[str, Any]:
+        shown = {key: value for key, value in show(one).items() if key != "age"}
+        return dict(record=shown, **({"slb": [slb.state, slb.id]} if slb else {}))
 
     before, after = containers or (None, None)
-    return {"before": side(noted, before), "after": side(after_record, after)}
+    return {"before": side(record, before), "after": side(after_record, after)}
 
 
 @contextlib.contextmanager
@@ -768,14 +769,14 @@ def _load() -> Optional[Record]:
         content = stream.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
         raise ValueError(f"is larger than {_MAX_BYTES} bytes")
-    noted = json.loads(content.decode("utf-8"))
-    if not isinstance(noted, dict):
+    record = json.loads(content.decode("utf-8"))
+    if not isinstance(record, dict):
         raise ValueError("is not a JSON object")
-    return noted
+    return record
 
 
-def _find_invalid(noted: Record, checks: Dict[str, Check]) -> List[str]:
-    return [key for key, is_valid in checks.items() if not is_valid(noted.get(key))]
+def _find_invalid(record: Record, checks: Dict[str, Check]) -> List[str]:
+    return [key for key, is_valid in checks.items() if not is_valid(record.get(key))]
 
 
 def _find_obstacle_in(folder: str) -> Optional[str]:
