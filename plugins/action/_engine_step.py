@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import OPEN
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
-        """Return the module's result. This is no first contact: a lost connection is a failure."""
+        """Return the module's result. This is not the first contact: a lost connection is a failure."""
         given = self.given()
         is_own = boolean(given.pop("own", False))
         if is_own:

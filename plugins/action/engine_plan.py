@@ -71,7 +71,7 @@ class ActionModule(HostAction):
             return failed
         self.end_after(host.variables["host_timeout"])
         host.reserve()
-        # A management node that hangs is no failure of the host.
+        # A management node that hangs is not a failure of the host.
         host.end = self.time_before_end(_HOST_SECONDS)
         if phase == "compare":
             return self._compare(host, planned, options)

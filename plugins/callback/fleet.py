@@ -147,7 +147,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         self._next_progress = now + self._progress_seconds
         text = visible(progress_line(recording.current.tally(now)))
         if self._is_terminal:
-            # The cursor stands at the begin of the line, so that a warning overwrites it.
+            # The cursor stands at the start of the line, so that a warning overwrites it.
             self._display.display(f"{_ERASE}{text}\r", newline=False, screen_only=True)
         else:
             self._line(text)
@@ -176,18 +176,18 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             self._show_changes(host_of(result), module, task, result)
 
     def _show_changes(self, host: str, module: str, task: Any, result: Any) -> None:
-        seen = observe(module, values_of(result), str(task.delegate_to or ""))
-        for change in seen.changes:
+        observed = observe(module, values_of(result), str(task.delegate_to or ""))
+        for change in observed.changes:
             if change.code == "record_verified" and host in self._changed_at:
                 continue  # the line below says so
             self._changed_at.setdefault(host, time.monotonic())
             self._erase()
             self._line(f"{visible(host)}  {change.text}", constants.COLOR_CHANGED)
-        if seen.plan:
-            self._plans[host] = seen.plan
-        if seen.plan and seen.plan.action == "none" and host in self._changed_at:
+        if observed.plan:
+            self._plans[host] = observed.plan
+        if observed.plan and observed.plan.action == "none" and host in self._changed_at:
             seconds = time.monotonic() - self._changed_at.pop(host)
-            where = "in the engine list" if seen.plan.verified_by == "engine_list" else "on the host"
+            where = "in the engine list" if observed.plan.verified_by == "engine_list" else "on the host"
             self._erase()
             self._line(f"{visible(host)}  healthy  (verified {where}, {seconds:.0f} s)", constants.COLOR_OK)
 
@@ -217,16 +217,18 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         """Show a failure; a cause that other hosts share once. The last task of a play only ends a failed host."""
         self._show_warnings(result)
         host = host_of(result)
-        seen = observe(module_of(task_of(result)), values_of(result, is_failed=status == "failed"))
-        plan, last = seen.plan, self._plans.get(host)
-        if plan is None and not seen.code and status == "failed":
+        observed = observe(module_of(task_of(result)), values_of(result, is_failed=status == "failed"))
+        plan, last = observed.plan, self._plans.get(host)
+        if plan is None and not observed.code and status == "failed":
             if host in self._failed:
                 return
-            if last and seen.summary.startswith(last.summary):
+            if last and observed.summary.startswith(last.summary):
                 plan = last
         self._failed.add(host)
-        code = plan.code if plan else seen.code or ("host_unreachable" if status == "unreachable" else "task_failed")
-        summary, fix = (plan.summary, plan.fix) if plan else (seen.summary, seen.fix)
+        code = (
+            plan.code if plan else observed.code or ("host_unreachable" if status == "unreachable" else "task_failed")
+        )
+        summary, fix = (plan.summary, plan.fix) if plan else (observed.summary, observed.fix)
         is_in_report = self._is_plan and self._has_report
         if is_in_report or not summary or (code, summary, fix) in self._printed:
             return

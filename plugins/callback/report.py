@@ -224,12 +224,12 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         if not (self._recorder and self._is_ours):
             return
         task, host = task_of(result), host_of(result)
-        seen: Observed | None = None
+        observed: Observed | None = None
         if has_values:
             values = values_of(result, is_failed=is_failed)
-            seen = observe(module_of(task), values, str(task.delegate_to or ""))
+            observed = observe(module_of(task), values, str(task.delegate_to or ""))
         with self._lock:
-            self._recorder.end(host, identity(task), ending, seen, time.monotonic())
+            self._recorder.end(host, identity(task), ending, observed, time.monotonic())
             self._is_new = True
 
     def _finish(self, status: RunStatus) -> None:
@@ -295,7 +295,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
 
 def _color(line: str) -> str | None:
-    """Return Ansible's color for a line of the end; ``stringc`` uses none if the output is no terminal."""
+    """Return Ansible's color for a line of the end; ``stringc`` uses none if the output is not a terminal."""
     if line.startswith("Result:"):
         return str(constants.COLOR_OK if line.split()[1] == "OK" else constants.COLOR_ERROR)
     if line.startswith("  ! "):

@@ -237,7 +237,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         """Return what the first filter decides whose condition is true."""
         for entry in self.get_option("filters"):
             if not isinstance(entry, Mapping) or len(entry) != 1 or not {*entry} <= {"include", "exclude"}:
-                raise invalid("filters", f"{entry!r:.80} is no filter", "Use one of include and exclude in each entry.")
+                raise invalid("filters", f"{entry!r:.80} is not a filter", "Use include or exclude in each entry.")
             ((kind, condition),) = entry.items()
             try:
                 is_met = condition if isinstance(condition, bool) else boolean(self._compose(condition, variables))

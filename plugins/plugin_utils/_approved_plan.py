@@ -78,7 +78,7 @@ def find_difference(host: FleetHost, work: str) -> str:
     hosts = _hosts_of(approved)
     if hosts.get(host.name) != work:
         return "The approved plan has another plan for this host, or none."
-    # What was done since is no difference; in a run of some hosts, the others have no plan.
+    # What was done since is not a difference; in a run of some hosts, the others have no plan.
     names = set(planned) if host.is_limited else {*planned, *hosts}
     others = [name for name in sorted(names) if not _is_as_approved(hosts.get(name, ""), planned.get(name, ""))]
     return f"Hosts differ from the approved plan: {', '.join(others[:_MAX_NAMES])}." if others else ""

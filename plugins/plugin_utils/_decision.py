@@ -199,7 +199,7 @@ def _is_own_over(state: State, policy: Policy) -> bool:
 
 
 def _has_failed(state: State, policy: Policy) -> bool:
-    """Return whether the container that came with our request is no engine. A person has paused a paused one."""
+    """Return whether the container that came with our request is not an engine. A person has paused a paused one."""
     is_dead = not state.has_settled(policy) or state.listed.state == "failed"
     return state.is_after_request and is_dead and state.container.state != "paused"
 

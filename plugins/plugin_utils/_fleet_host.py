@@ -311,7 +311,7 @@ def _check_times(wait_timeout: float, call: float) -> None:
 
 
 def _check_license_host(name: str | None, groups: Mapping[str, Any]) -> None:
-    """Raise FleetError for a text that is no host of the inventory: Ansible would log in to it."""
+    """Raise FleetError for a text that is not a host of the inventory: Ansible would log in to it."""
     if name and name != "localhost" and name not in groups.get("all", ()):
         raise FleetError(
             "invalid_variable",

@@ -38,7 +38,7 @@ _CHECK_SSH = "Check the network and sshd on the host, then run again."
 _MARGIN_SECONDS = 5
 """Part of a task's time that a module on the host leaves for the connection to it."""
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
-"""Keys of Ansible's own result for a module whose output is no JSON."""
+"""Keys of Ansible's own result for a module whose output is not JSON."""
 _MAX_TEXT = 8192
 _DEEPEST = 8
 _MAX_ITEMS = 20_000

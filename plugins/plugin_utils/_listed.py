@@ -83,7 +83,7 @@ def _resembles(name: str, other: str) -> bool:
 def _elsewhere(others: Sequence[str], name: str, manage_ip: str, not_here: str) -> Listed | None:
     for address in others:
         if not is_address(address):
-            return Listed("unknown", f"it lists {name} at {address!r}, which is no IP address", is_about_it=True)
+            return Listed("unknown", f"it lists {name} at {address!r}, which is not an IP address", is_about_it=True)
     if others and is_address(manage_ip):
         return Listed("elsewhere", f"it lists {name} at {others[0]}, {not_here}", is_about_it=True)
     return None
@@ -103,10 +103,10 @@ def _listed_here(here: Sequence[Mapping[str, str]], names: Sequence[str]) -> Lis
 def _not_here(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap: Gap) -> Listed:
     if not is_address(manage_ip):
         is_named = any(engine["name"] == name for engine in engines)
-        return Listed("unknown", f"{manage_ip!r} is no IP address and cannot be compared with it", is_named)
+        return Listed("unknown", f"{manage_ip!r} is not an IP address and cannot be compared with it", is_named)
     uncomparable = next((engine["address"] for engine in engines if not is_address(engine["address"])), None)
     if uncomparable is not None:
-        words = f"it has addresses that are no IP addresses, such as {uncomparable!r}, which cannot be compared"
+        words = f"it has addresses that are not IP addresses, such as {uncomparable!r}, which cannot be compared"
         return Listed("unknown", words)
     return _incomplete(gap) if gap.kind else Listed("not_listed")
 

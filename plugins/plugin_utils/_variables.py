@@ -302,7 +302,7 @@ def mask_command(text: str, secrets: Iterable[str]) -> str:
 
 
 def show_extra_vars(given: Any, secrets: Iterable[str] = ()) -> str:
-    """Return a value of ``-e`` to be repeated: a file, or a variable of this collection that is no secret."""
+    """Return a value of ``-e`` to be repeated: a file, or a variable of this collection that is not a secret."""
     name, has_value, value = str(given).partition("=")
     if visible(str(given)) != str(given) or len(str(given)) > _MAX_EXTRA_VAR:
         return f"{name}=..." if has_value and name in KNOWN else "..."

@@ -102,7 +102,7 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name, tmp_path):
     """Ansible takes `;` alone for a comment behind a value: what follows a `#` there belongs to the value."""
     read = configparser.ConfigParser(inline_comment_prefixes=(";",), interpolation=None)
     read.read_string(SETTINGS[name])
-    assert set(read.sections()) <= {"defaults", "inventory", "slb_fleet", "ssh_connection"}, "it is no ansible.cfg"
+    assert set(read.sections()) <= {"defaults", "inventory", "slb_fleet", "ssh_connection"}, "it is not an ansible.cfg"
     for section in read.sections():
         for key, value in read.items(section):
             assert " #" not in value, f"{section}.{key}"

@@ -477,7 +477,7 @@ def test_runtime_restarts_while_a_container_is_restored(point):
 
 @pytest.mark.parametrize("point", ["after rename", "after write", "call"])
 def test_container_that_a_person_makes_after_an_interruption(point):
-    """No request was sent, so it is no engine: the set-aside container is named, or restored."""
+    """No request was sent, so it is not an engine: the set-aside container is named, or restored."""
     events = [Event(point, 0, "run and module killed"), Event("at once", 0, "person makes")]
     History(Setup(is_engine=False, rest=600.0), events).play()
 

@@ -166,7 +166,7 @@ def confirm(token: str) -> Result:
                 nmcli("connection", "modify", "uuid", each["uuid"], "connection.autoconnect", "yes")
             profiles = interfaces.gather_network().profiles
             for name, each in change["interfaces"].items():
-                adopted[name] = {**each, "keyfile": _keyfile(each["uuid"], profiles)}
+                adopted[name] = {**each, "keyfile": _lines_of_profile(each["uuid"], profiles)}
             _write_adopted(adopted)
             os.rename(os.path.join(folder, "armed"), os.path.join(folder, "confirmed"))
         except (FleetError, FileNotFoundError):
@@ -554,7 +554,7 @@ def _zone(name: str) -> str:
 
 
 def _why_not_released(interface: Interface, ours: Dict[str, Any], network: NetworkState) -> Optional[interfaces.Reason]:
-    changed = sorted({*_keyfile(ours["uuid"], network.profiles)} ^ {*ours["keyfile"]})
+    changed = sorted({*_lines_of_profile(ours["uuid"], network.profiles)} ^ {*ours["keyfile"]})
     if changed:
         return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."
     if interface.port_of or interface.stacked:
@@ -577,7 +577,7 @@ def _why_not_released(interface: Interface, ours: Dict[str, Any], network: Netwo
     return None
 
 
-def _keyfile(uuid: str, profiles: List[interfaces.Profile]) -> List[str]:
+def _lines_of_profile(uuid: str, profiles: List[interfaces.Profile]) -> List[str]:
     """Return the lines of a profile's file, without the time of its last use; none if the profile is gone."""
     path = next((profile.path for profile in profiles if profile.uuid == uuid), "")
     try:

@@ -266,7 +266,7 @@ def nmcli(*arguments: str, seconds: float = NMCLI_SECONDS) -> List[str]:
     """Return the lines of ``nmcli -t``. Raises FleetError ``networkmanager_unavailable`` or ``nmcli_failed``.
 
     A frozen NetworkManager lets nmcli hang, and with version 1.30 succeed in the end without output, so no output from
-    a query is no answer.
+    a query is not an answer.
     """
     program = commands.find("nmcli")
     if program is None:

@@ -241,7 +241,7 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         elif before.state == "absent":
             # What this step has set aside in an earlier run, such as one that was killed after it.
             is_left = options["remove"] and record["state"] == "none"
-            # One that another process or user has deleted is no change of this step.
+            # One that another process or user has deleted is not a change of this step.
             is_removed = is_left and _remove_leftover(record.get("set_aside"), check_mode) == "deleted"
             after = dict(record, set_aside=None) if is_removed else record
             # The operator knows that the container is gone: it may be installed again.

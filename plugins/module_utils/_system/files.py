@@ -72,7 +72,7 @@ def file_errors(path: str) -> Iterator[None]:
         raise FleetError(
             "file_not_written",
             f"File {path} not written: {error.strerror}.",
-            "Run the task as root (become: true), free space, and check that the file is no mount point.",
+            "Run the task as root (become: true), free space, and check that the file is not a mount point.",
         ) from error
 
 

@@ -123,7 +123,7 @@ class HostEntry:
         return self.plan.verified_by if self.plan and self.status == "healthy" else None
 
     @property
-    def seen(self) -> tuple[str, ...]:
+    def observations(self) -> tuple[str, ...]:
         """Return the observed state. After a step that was cut, the state before is not that of the host any more."""
         afterwards = (f"afterwards: {self.afterwards}",) if self.afterwards else ()
         return (self.plan.seen if self.plan else ()) + afterwards

@@ -128,7 +128,7 @@ def _merge_unknown(documents: Sequence[Document]) -> tuple[UnknownEngine, ...]:
 
 
 def _build(hint: Any, value: Any, name: str = "report") -> Any:
-    """Return the value as the type that a field has; fields and words of a later version are no error."""
+    """Return the value as the type that a field has; fields and words of a later version are not an error."""
     origin, parts, is_part = get_origin(hint), get_args(hint), is_dataclass(hint)
     if origin in (Union, UnionType):
         return None if value is None else _build(parts[0], value, name)

@@ -60,16 +60,16 @@ class _Host:
     batch: int | None = None
     settled: tuple[HostStatus, float] | None = None
 
-    def fail(self, ending: Ending, seen: Observed) -> None:
-        repeats = self.ending != "ok" or (bool(self.summary) and seen.summary.startswith(self.summary))
+    def fail(self, ending: Ending, observed: Observed) -> None:
+        repeats = self.ending != "ok" or (bool(self.summary) and observed.summary.startswith(self.summary))
         self.ending = ending
-        if seen.plan:
-            self.code, self.summary, self.fix = seen.plan.code, seen.plan.summary, seen.plan.fix
+        if observed.plan:
+            self.code, self.summary, self.fix = observed.plan.code, observed.plan.summary, observed.plan.fix
         elif ending == "unreachable":
-            self.code, self.summary, self.fix = "host_unreachable", seen.summary, seen.fix
-        elif seen.code or not (self.code and repeats):
+            self.code, self.summary, self.fix = "host_unreachable", observed.summary, observed.fix
+        elif observed.code or not (self.code and repeats):
             # Else a task without a code repeats the plan or the failure before.
-            self.code, self.summary, self.fix = seen.code or "task_failed", seen.summary, seen.fix
+            self.code, self.summary, self.fix = observed.code or "task_failed", observed.summary, observed.fix
 
 
 class Recorder:
@@ -135,30 +135,32 @@ class Recorder:
             host.steps.add(task)
         host.tasks[task] = now
 
-    def end(self, name: str, task: str, ending: Ending, seen: Observed | None, now: float) -> None:
-        """Record the end of a task on a host. ``seen``: None for a skipped task."""
+    def end(self, name: str, task: str, ending: Ending, observed: Observed | None, now: float) -> None:
+        """Record the end of a task on a host. ``observed``: None for a skipped task."""
         host = self._hosts.setdefault(name, _Host())
         host.seconds += now - host.tasks.pop(task, now)
         host.steps.discard(task)
-        if seen is None:
+        if observed is None:
             return
-        if plan := seen.plan:
-            if seen.is_first and not host.changes:
-                host.work = seen.work
+        if plan := observed.plan:
+            if observed.is_first and not host.changes:
+                host.work = observed.work
             host.plan = plan
             host.code, host.summary, host.fix = plan.code, plan.summary, plan.fix
-            if seen.management_node:
-                self._nodes.setdefault(seen.management_node)
-            self._unknown.update({UnknownEngine(each, seen.management_node): None for each in seen.unknown_engines})
-        if any(each.code in ("container_restored", _PARTIALLY) for each in seen.changes):
+            if observed.management_node:
+                self._nodes.setdefault(observed.management_node)
+            self._unknown.update(
+                {UnknownEngine(each, observed.management_node): None for each in observed.unknown_engines}
+            )
+        if any(each.code in ("container_restored", _PARTIALLY) for each in observed.changes):
             # The rescue tries again to restore the same container.
             host.changes = [each for each in host.changes if each.code != _PARTIALLY]
-        host.changes += seen.changes
-        host.afterwards = seen.afterwards or host.afterwards
+        host.changes += observed.changes
+        host.afterwards = observed.afterwards or host.afterwards
         if ending != "ok" and self._run.playbook == _ROLLOUT and self._play_name == _OF_RUN:
-            self._cause = self._cause or (name, ending, seen)
+            self._cause = self._cause or (name, ending, observed)
         elif ending != "ok":
-            host.fail(ending, seen)
+            host.fail(ending, observed)
         status = self._settled(host)
         if status is None or host.settled is None or host.settled[0] != status:
             host.settled = (status, now) if status else None
@@ -183,12 +185,12 @@ class Recorder:
         hosts = tuple(self._entry(name, host) for name, host in self._hosts.items())
         if self._cause and not any(host.status == "not_started" for host in hosts):
             # All hosts are healthy, but the run is not.
-            name, ending, seen = self._cause
+            name, ending, observed = self._cause
             why: dict[str, Any] = {
                 "status": ending,
-                "code": seen.code or "task_failed",
-                "summary": seen.summary,
-                "fix": seen.fix,
+                "code": observed.code or "task_failed",
+                "summary": observed.summary,
+                "fix": observed.fix,
             }
             hosts = tuple(replace(host, **why) if host.name == name else host for host in hosts)
         work = {name: host.work for name, host in self._hosts.items() if host.work is not None}
@@ -229,8 +231,8 @@ class Recorder:
             if host.steps:
                 changes = (*changes, STEP_UNKNOWN)
         elif status == "not_started" and self._cause:
-            _host, _ending, seen = self._cause
-            code, summary, fix = seen.code or "task_failed", seen.summary, seen.fix
+            _host, _ending, observed = self._cause
+            code, summary, fix = observed.code or "task_failed", observed.summary, observed.fix
         elif status == "not_started" and name in self._lost:
             summary = f"Host failed in {self._lost[name]}. Ansible leaves it out of later playbooks of the command."
             fix = f"Fix the host, then run {self._run.playbook} in a command of its own."

@@ -85,7 +85,7 @@ def _plan_of(host: HostEntry, width: int, word: str = "") -> Iterator[str]:
             yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.plan.steps, start=1))
         return
     yield f"  ! {name}  {STATUSES[host.status]}  {host.code}: {host.summary}"
-    yield from (f"{indent}{line}" for line in _seen_and_fix(host.seen, host.fix))
+    yield from (f"{indent}{line}" for line in _seen_and_fix(host.observations, host.fix))
 
 
 def _shared_cause(hosts: Sequence[HostEntry]) -> Iterator[str]:
@@ -173,7 +173,9 @@ def host_lines(document: Document) -> Iterator[str]:
     for host in document.hosts:
         seconds = f"{host.seconds:.0f} s" if host.seconds else ""
         reason = f"{host.code}: {host.summary}" if host.status in BAD else ""
-        rest = " | ".join(filter(None, ("; ".join(host.seen), ", ".join(each.text for each in host.changes), reason)))
+        rest = " | ".join(
+            filter(None, ("; ".join(host.observations), ", ".join(each.text for each in host.changes), reason))
+        )
         status = f"verified by {host.verified_by}" if host.verified_by else STATUSES[host.status]
         yield visible(f"{visible(host.name):{width}}  {status:23}  {seconds:>6}  {rest}".rstrip())
 

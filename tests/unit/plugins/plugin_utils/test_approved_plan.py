@@ -1,4 +1,4 @@
-"""A host is changed only as the approved plan states. Everything that is no plan approves nothing."""
+"""A host is changed only as the approved plan states. Everything that is not a plan approves nothing."""
 
 import json
 import os

@@ -72,7 +72,7 @@ def test_state_in_a_list_that_proves_no_absence(engines, kind, state):
 def test_name_instead_of_an_address_is_unknown():
     found = listed([OTHER], "edge-1", "edge-1.lan")
     assert (found.state, found.is_about_it) == ("unknown", False)
-    assert "'edge-1.lan' is no IP address" in found.words
+    assert "'edge-1.lan' is not an IP address" in found.words
 
 
 @pytest.mark.parametrize("address", ["300.1.1.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "::g", "edge-1.lan", "", "::"])

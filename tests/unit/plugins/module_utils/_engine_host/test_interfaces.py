@@ -429,7 +429,7 @@ def test_route_with_several_next_hops_is_a_route_of_each(host):
 def test_release_leaves_what_another_device_uses(host, monkeypatch, more):
     seen = interfaces.gather_network()
     each = next(each for each in seen.interfaces if each.name == "ens9")
-    monkeypatch.setattr(adoption, "_keyfile", lambda uuid, profiles: [])
+    monkeypatch.setattr(adoption, "_lines_of_profile", lambda uuid, profiles: [])
     ours = {"uuid": UUID, "keyfile": []}
     assert adoption._why_not_released(each, ours, seen) is None
     assert "is used by" in adoption._why_not_released(each._replace(**more), ours, seen)[0]
@@ -452,7 +452,7 @@ def test_release_leaves_what_another_device_uses(host, monkeypatch, more):
 def test_release_leaves_an_interface_with_a_route_that_was_added(host, monkeypatch, route, is_left):
     seen = interfaces.gather_network()
     each = next(each for each in seen.interfaces if each.name == "ens9")
-    monkeypatch.setattr(adoption, "_keyfile", lambda uuid, profiles: [])
+    monkeypatch.setattr(adoption, "_lines_of_profile", lambda uuid, profiles: [])
     seen = seen._replace(routes=[*seen.routes, {"dst": "default", "dev": "ens3"}, {"dev": "ens9", **route}])
     reason = adoption._why_not_released(each, {"uuid": UUID, "keyfile": []}, seen)
     assert bool(reason) is is_left, reason

@@ -446,7 +446,7 @@ def test_restore_container_that_does_not_start(host, how):
 
 @pytest.mark.parametrize(("verb", "code"), [("start", "partially_restored"), ("update", None)])
 def test_restore_without_an_answer_after_a_change(host, monkeypatch, verb, code):
-    """The failure says that the container was changed; one that was restored completely is no failure."""
+    """The failure says that the container was changed; one that was restored completely is not a failure."""
     host.runtime.add()
     prepare(host)
     answer, seen = host.runtime.attempt, []
@@ -590,7 +590,7 @@ def test_restore_of_a_stop_that_is_over_waits_for_nothing(host, monkeypatch):
 
 
 def test_container_of_nobody_keeps_its_name(host):
-    """No request was sent, so the new container is no engine: both are named, and nothing is recorded."""
+    """No request was sent, so the new container is not an engine: both are named, and nothing is recorded."""
     host.runtime.add()
     name = prepare(host)["set_aside_as"]
     host.runtime.add("c2")
@@ -824,7 +824,7 @@ def test_set_aside_remove_deletes_the_container(host):
 
 
 def test_set_aside_remove_deletes_what_an_earlier_run_set_aside(host):
-    """A run that was killed after its step left it; a leftover of a verified engine is no such container."""
+    """A run that was killed after its step left it; a leftover of a verified engine is not such a container."""
     host.runtime.add("c1")
     assert set_aside(container_id="c1", container_state="running", request_id="bb22").changed
     before = host.state()

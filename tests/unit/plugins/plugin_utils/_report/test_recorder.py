@@ -125,7 +125,7 @@ def test_cut_step_counts_as_changed_and_shows_the_host(failure, changes, is_rest
     if is_restored and failure.get("code") == "partially_restored":
         changes = []  # the rescue has done the rest
     assert [each.code for each in host.changes] == changes + ["container_restored"] * is_restored
-    assert host.seen[-1] == "afterwards: Container slb is running."
+    assert host.observations[-1] == "afterwards: Container slb is running."
 
 
 @pytest.mark.parametrize("module", ["engine_plan", "engine_record", "motd"])

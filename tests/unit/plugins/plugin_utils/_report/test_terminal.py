@@ -164,4 +164,4 @@ def test_step_that_was_cut_is_shown_as_unknown():
     run.task("edge-1", "slb.fleet.engine_install", {"failed": True, "is_unknown": True, "msg": "x"})
     document = run.ended()
     assert "Changed: 1 step with unknown result" in list(lines(document))
-    assert document.hosts[0].seen[-1] == "afterwards: unknown"
+    assert document.hosts[0].observations[-1] == "afterwards: unknown"
