@@ -507,18 +507,20 @@ def test_profiles_that_cannot_be_written_are_seen_first(fleet):
 
     def scenario(host):
         before = dump(host, SILENT)
-        read_only = f"mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}"
+        # In its own mount namespace, as on bullseye: a remount of the host does not reach it.
+        enter = "nsenter --mount --target $(pidof NetworkManager)"
+        read_only = f"{enter} sh -c 'mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}'"
         shell(host, read_only)
         try:
             assert module(fleet, host, SILENT)["code"] == "profiles_read_only"
         finally:
-            shell(host, f"umount {folder}")
+            shell(host, f"{enter} umount {folder}")
         assert module(fleet, host, SILENT)["changed"]
         shell(host, read_only)
         try:
             assert module(fleet, host, SILENT, state="absent")["code"] == "profiles_read_only"
         finally:
-            shell(host, f"umount {folder}")
+            shell(host, f"{enter} umount {folder}")
         # A person has deleted the profile: the release restores the rest of what was noted.
         shell(host, f"nmcli connection delete {SILENT}")
         released = module(fleet, host, SILENT, state="absent")
