@@ -89,9 +89,14 @@ class Answer:
             return ()
 
     @property
+    def document(self) -> Any:
+        """The JSON value; None also if the body is not JSON."""
+        return self.parsed[0] if self.parsed else None
+
+    @property
     def members(self) -> Mapping[str, Any]:
         """The members of the object in the JSON, by their keys in lower case; none for any other body."""
-        document = self.parsed[0] if self.parsed else None
+        document = self.document
         return {key.lower(): value for key, value in document.items()} if isinstance(document, dict) else {}
 
     @cached_property

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, find_texts
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, require_text
 
 Call = Literal["login", "install", "license", "list"]
 NOT_SENT, OVER, NEW_TOKEN, REDIRECT, UNAVAILABLE = "not sent", "session over", "new token", "redirect", "unavailable"
@@ -53,7 +54,7 @@ _CODES, _STATES, _FLAGS, _ERRORS = (
 _MESSAGES = ("message", "msg", "detail", "error", "errors", "reason")
 _STATUSES = (401, 408, 425, 429, 499, *range(500, 600))
 """Codes in JSON that mean what the HTTP status means."""
-_GOOD_STATES, _BAD_STATES = ("ok", "success"), ("error", "fail", "failed", "failure")
+_GOOD_STATES, _BAD_STATES = ("ok", "success", *range(200, 300)), ("error", "fail", "failed", "failure")
 _KNOWN_STATES = (*_GOOD_STATES, *_BAD_STATES)
 _NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "none", "null", "ok", "success")
 _LOGIN_PAGES = ("login", "logon", "log_in", "signin", "sign_in", "sign-in")
@@ -93,20 +94,20 @@ class Case:
         for key, value in ((key, _scalar(value)) for key, value in members.items()):
             if key in _FLAGS and value in (0, 1):
                 yield "success" if value else "failure"
+            elif key in _ERRORS and _is_error(value):
+                yield "failure"
             elif key in _CODES and value not in (None, ""):
                 yield self._sign_of_code(value)
-            elif key in _STATES and (value in _GOOD_STATES or _is_number(value, 200, 299)):
+            elif key in _STATES and value in _GOOD_STATES:
                 yield "success"
-            elif (value in _BAD_STATES and not is_record) if key in _STATES else (key in _ERRORS and _is_error(value)):
+            elif key in _STATES and value in _BAD_STATES and not is_record:
                 yield "failure"
 
     def _sign_of_code(self, code: Any) -> Sign:
-        if code in self.success_codes or code in ("ok", "success"):
+        if code in self.success_codes or code == 0 or code in _GOOD_STATES:
             return "success"
-        if code == 0 or _is_number(code, 200, 299):
-            return "success"
-        is_failure = _is_number(code, -(10**18), -1) or _is_number(code, 400, 499) or code in _STATUSES
-        return "failure" if is_failure else "unclear"
+        is_negative = isinstance(code, int) and code < 0
+        return "failure" if is_negative or code in range(400, 600) else "unclear"
 
     @property
     def has_success(self) -> bool:
@@ -136,9 +137,8 @@ class Case:
         """The messages of a JSON object, or the visible text of any other body. It decides only by the patterns."""
         members = self.answer.members
         if not members:
-            document = self.answer.parsed[0] if self.answer.parsed else None
-            texts = list(find_texts(document)) if isinstance(document, (list, str)) else []
-            return "; ".join(texts) or ("" if self.answer.parsed and not document else self.answer.visible_text)
+            is_empty = bool(self.answer.parsed) and not self.answer.document
+            return "; ".join(find_texts(self.answer.document)) or ("" if is_empty else self.answer.visible_text)
         inner = [value for key, value in members.items() if key in ("data", "result") and isinstance(value, dict)]
         texts = [
             text
@@ -159,14 +159,14 @@ class Case:
     def has_only_messages(self) -> bool:
         """Whether the body has no content but messages and codes: then a deployment has no data yet."""
         if not self.answer.members:
-            document = self.answer.parsed[0] if self.answer.parsed else self.answer.text.strip()
+            document = self.answer.document if self.answer.parsed else self.answer.text.strip()
             return isinstance(document, str) and "\n" not in document
         known = (*_MESSAGES, *_CODES, *_STATES, *_FLAGS)
         others = [value for key, value in self.answer.members.items() if key not in known]
         states = [_scalar(self.answer.members.get(key)) for key in _STATES]
         # A state such as "processing" is about a deployment.
-        stated = [state for state in states if isinstance(state, (str, dict, list)) and state not in _KNOWN_STATES]
-        return not any(others) and not any(stated) and "\n" not in self.message
+        others += [state for state in states if isinstance(state, (str, dict, list)) and state not in _KNOWN_STATES]
+        return not any(others) and "\n" not in self.message
 
     @property
     def is_notice(self) -> bool:
@@ -228,7 +228,7 @@ class Case:
         else:
             for value in filter(None, self.own):
                 text = re.sub(rf"(?<![\w.-]){re.escape(value)}(?![\w-]|\.\w)", "", text)
-        patterns = (self.patterns or {}).get(name) or _COMPILED[name]
+        patterns = (self.patterns or _COMPILED)[name]
         # Codes are words: TIMED_OUT
         return any(pattern.search(each) for pattern in patterns for each in (text, re.sub("[_-]", " ", text)))
 
@@ -328,16 +328,22 @@ def _is_error(value: Any) -> bool:
     return any(map(_is_error, value)) if isinstance(value, list) else _scalar(value) not in _NO_ERROR
 
 
-def _is_number(value: Any, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def compile_patterns(given: Mapping[str, Sequence[str] | None]) -> dict[str, list[re.Pattern[str]]]:
-    """Return the compiled patterns by name, the default ones in place of those that are not given. Raises re.error."""
+def compile_patterns(given: Mapping[str, Sequence[Any] | None]) -> dict[str, list[re.Pattern[str]]]:
+    """Return the compiled patterns by name, the default ones in place of those not given. Raises OptionError."""
     return {
-        name: [re.compile(pattern, re.IGNORECASE) for pattern in given.get(name) or DEFAULT_PATTERNS[name]]
-        for name in DEFAULT_PATTERNS
+        name: [_compile(f"{name}_patterns", pattern) for pattern in given.get(name) or patterns]
+        for name, patterns in DEFAULT_PATTERNS.items()
     }
+
+
+def _compile(option: str, pattern: Any) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(require_text(option, pattern), re.IGNORECASE)
+    except re.error as error:
+        raise invalid(option, f"{pattern[:40]!r} is not a regular expression ({error})", "Correct it.") from None
+    if compiled.search(""):
+        raise invalid(option, f"{pattern[:40]!r} matches every answer", "Use a word of that answer only.")
+    return compiled
 
 
 # In the process that forks the workers.

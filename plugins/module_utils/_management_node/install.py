@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -99,25 +100,11 @@ class Meanings:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Meanings:
         """Return what ``options`` declare, the default patterns in place of those not given. Raises FleetError."""
-        given = {name: options.get(f"{name}_patterns") or () for name in contract.DEFAULT_PATTERNS}
-        for name, patterns in given.items():
-            for pattern in patterns:
-                _check_pattern(f"{name}_patterns", pattern)
+        given = {name: options.get(f"{name}_patterns") for name in contract.DEFAULT_PATTERNS}
         return cls(contract.compile_patterns(given), tuple(options.get("success_codes") or ()))
 
 
-def _check_pattern(option: str, pattern: Any) -> None:
-    try:
-        compiled = re.compile(require_text(option, pattern))
-    except re.error as error:
-        raise invalid(option, f"{pattern[:40]!r} is not a regular expression ({error})", "Correct it.") from None
-    if compiled.search(""):
-        raise invalid(option, f"{pattern[:40]!r} matches every answer", "Use a word of that answer only.")
-
-
-def request_install(
-    client: Client, engine: Engine, options: Mapping[str, Any], send_by: float | None = None
-) -> Install:
+def request_install(client: Client, engine: Engine, options: Mapping[str, Any], send_by: float = math.inf) -> Install:
     """Send the install request of ``engine``, at most once, and return its outcome.
 
     ``options``: may contain those of ``Meanings``. ``send_by``: as in Request.
@@ -133,8 +120,7 @@ def request_install(
             raise _failure(engine, error.summary, outcome=UNKNOWN) from error
         error.values["outcome"] = REJECTED
         raise
-    case = Case("install", answer, client.url(request), (engine.name, engine.manage_ip))
-    case = replace(case, patterns=meanings.patterns, success_codes=meanings.success_codes)
+    case = Case("install", answer, client.url(request), request.own, **vars(meanings))
     meaning = judge(case).meaning
     outcome = UNKNOWN if meaning in (contract.REDIRECT, contract.OVER, contract.NEW_TOKEN) else meaning
     install = Install(outcome, answer.status, client.shown(case.message))
