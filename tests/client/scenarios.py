@@ -6,6 +6,7 @@ import datetime
 import email.utils
 import gzip
 import json
+import math
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,7 +98,7 @@ class Scenario:
     engine_list: dict[str, Any] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     transport: dict[str, Any] = field(default_factory=dict)
-    send_within: float | None = None
+    send_within: float = math.inf
 
     @property
     def path(self) -> str:
@@ -662,7 +663,7 @@ def run(call: str, options: dict[str, Any], store: Any = None, scenario: Scenari
             engines, gap, _at = fetch_engines(client, EngineList.from_option({**ENGINE_LIST, **given.engine_list}))
             return {"engines": engines, "gap": gap.kind}
         else:
-            send_by = None if given.send_within is None else boot_time() + given.send_within
+            send_by = boot_time() + given.send_within
             engine = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
             install = request_install(client, engine, {}, send_by)
             return {"outcome": install.outcome, "answer": install.answer}

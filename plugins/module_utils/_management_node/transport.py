@@ -25,27 +25,6 @@ from http.client import HTTPResponse as PlainResponse
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.key_log import without_key_log
-
-try:
-    with without_key_log():  # requests makes an SSL context
-        import requests
-        from requests.adapters import HTTPAdapter
-        from urllib3.connection import HTTPSConnection
-        from urllib3.connectionpool import HTTPSConnectionPool
-        from urllib3.exceptions import HTTPError
-        from urllib3.response import HTTPResponse
-        from urllib3.util import Retry
-        from urllib3.util import connection as urllib3_connection
-        from urllib3.util.ssl_ import create_urllib3_context
-except ImportError as error:
-    _IMPORT_ERROR = str(error)
-    HTTPAdapter = HTTPSConnection = HTTPSConnectionPool = object  # type: ignore[assignment, misc]
-else:
-    # Older ones would take CA files from elsewhere, and cannot read what has arrived.
-    is_new = hasattr(HTTPAdapter, "build_connection_pool_key_attributes") and hasattr(HTTPResponse, "read1")
-    _IMPORT_ERROR = "" if is_new else "requests 2.32.3 and urllib3 2.2.2 are needed"
-
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
@@ -54,6 +33,36 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
 from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask_query
 from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
+
+
+@contextlib.contextmanager
+def _without_key_log() -> Iterator[None]:
+    """Ignore SSLKEYLOGFILE: its keys reveal the password, and a file that cannot be written would end the run."""
+    given = os.environ.pop("SSLKEYLOGFILE", None)
+    try:
+        yield
+    finally:
+        if given is not None:
+            os.environ["SSLKEYLOGFILE"] = given
+
+
+try:
+    with _without_key_log():  # requests makes an SSL context
+        import requests
+        from requests.adapters import HTTPAdapter
+        from urllib3.connection import HTTPSConnection
+        from urllib3.exceptions import HTTPError
+        from urllib3.response import HTTPResponse
+        from urllib3.util import Retry
+        from urllib3.util import connection as urllib3_connection
+        from urllib3.util.ssl_ import create_urllib3_context
+except ImportError as error:
+    _IMPORT_ERROR = str(error)
+    HTTPAdapter = HTTPSConnection = object  # type: ignore[assignment, misc]
+else:
+    # Older ones would take CA files from elsewhere, and cannot read what has arrived.
+    is_new = hasattr(HTTPAdapter, "build_connection_pool_key_attributes") and hasattr(HTTPResponse, "read1")
+    _IMPORT_ERROR = "" if is_new else "requests 2.32.3 and urllib3 2.2.2 are needed"
 
 ANSWER_LIMIT = 1024 * 1024  # bytes
 
@@ -75,8 +84,7 @@ _HEADERS = {
 class Request:
     """One request. ``call``: as in the contract. ``path`` follows base_url; ``body`` is sent as JSON.
 
-    ``limit``: bytes of the answer's body. ``send_by``: the ``boot_time`` after which it is not sent any more; None for
-    no limit.
+    ``limit``: bytes of the answer's body. ``send_by``: the ``boot_time`` after which it is not sent any more.
     """
 
     call: Call
@@ -84,7 +92,7 @@ class Request:
     path: str
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = ANSWER_LIMIT
-    send_by: float | None = None
+    send_by: float = math.inf
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -93,18 +101,18 @@ class Request:
 
     @property
     def shown_path(self) -> str:
-        return mask_query(self.path)
+        return mask_query(self.path)[:60]
 
 
 class NoAnswerError(FleetError):
-    """No usable answer to ``request`` came. ``is_sent``: whether the request may have arrived."""
+    """No usable answer to ``request`` came. ``is_sent``: whether the request may have arrived.
 
-    def __init__(self, request: Request, is_sent: bool, *texts: str, **values: Any) -> None:
-        super().__init__(*texts, **values)
-        self.request = request
-        self.is_sent = is_sent
-        self.is_permanent = False
-        """Whether a retry would fail in the same way."""
+    ``is_permanent``: whether a retry would fail in the same way.
+    """
+
+    def __init__(self, request: Request, is_sent: bool, cause: str, fix: str, *, is_permanent: bool = False) -> None:
+        super().__init__("management_node_unavailable", f"Management node unavailable: {cause}.", fix)
+        self.request, self.is_sent, self.is_permanent = request, is_sent, is_permanent
 
 
 class Transport:
@@ -127,9 +135,9 @@ class Transport:
         Raises FleetError: NoAnswerError, or one that no retry would change.
         """
         if seconds <= 0:
-            summary = f"Management node unavailable: {self.connection.base_url}: no time left in this task."
+            cause = f"{self.connection.base_url}: no time left in this task"
             fix = "Check that the management node answers at once, or raise slb_host_timeout."
-            raise NoAnswerError(request, False, "management_node_unavailable", summary, fix)
+            raise NoAnswerError(request, False, cause, fix)
         line = _Line(self.connection.tls_fingerprint, request.send_by)
         try:
             answer, lines = _bounded(line, seconds, lambda: self._transfer(request, cookies, line, seconds))
@@ -197,12 +205,10 @@ class Transport:
             fix = f"Check {called('base_url')} and https_proxy, or add the management node to no_proxy."
         if cause.startswith("TLS failed"):
             fix += f" The port has to answer with TLS 1.2 or later; set {called('client_cert')} if it asks for one."
-        if isinstance(error, _ProxyError):
+        is_permanent = isinstance(error, _ProxyError)
+        if is_permanent:
             cause, fix = str(error), "Set https_proxy to an HTTP proxy, or add the management node to no_proxy."
-        summary = f"Management node unavailable: {place}: {cause}."
-        failure = NoAnswerError(request, line.is_sent, "management_node_unavailable", summary, fix)
-        failure.is_permanent = isinstance(error, _ProxyError)
-        return failure
+        return NoAnswerError(request, line.is_sent, f"{place}: {cause}", fix, is_permanent=is_permanent)
 
     def _untrusted(self, complaint: str) -> FleetError:
         """Return the error for a certificate that no CA vouches for, with its fingerprint."""
@@ -257,9 +263,8 @@ class _Line:
     ``fingerprint``: of the certificate that was presented.
     """
 
-    def __init__(self, pin: str, send_by: float | None = None) -> None:
-        self.pin = pin
-        self.send_by = send_by
+    def __init__(self, pin: str, send_by: float = math.inf) -> None:
+        self.pin, self.send_by = pin, send_by
         self.is_sent = self.is_over = False
         self.fingerprint = ""
         self.connection: Any = None
@@ -270,12 +275,9 @@ class _Line:
         if self.pin and self.pin != self.fingerprint:
             raise _PinMismatchError
         self.is_sent = True  # before the comparison: a wrong "sent" is safe, a wrong "not sent" is not
-        if self.is_over:
+        if self.is_over or boot_time() > self.send_by:
             self.is_sent = False
-            raise TimeoutError
-        if self.send_by is not None and boot_time() > self.send_by:
-            self.is_sent = False
-            raise _TooLateError
+            raise TimeoutError if self.is_over else _TooLateError
 
     def end(self) -> None:
         """Shut the socket down, so that the thread that reads from it gets an error."""
@@ -337,24 +339,17 @@ class _Adapter(HTTPAdapter):
     """Makes connections that report to ``line``, with the SSL context, directly and through proxies."""
 
     def __init__(self, line: _Line, context: ssl.SSLContext) -> None:
-        connection = staticmethod(functools.partial(_Connection, line=line))
-        pool = type("_Pool", (HTTPSConnectionPool,), {"ConnectionCls": connection})
-        self._pools = {"https": pool}
-        self._options: dict[str, Any] = {"ssl_context": context}
         super().__init__(max_retries=0)
+        self._line, self._context = line, context
 
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **{**kwargs, **self._options})
-        self.poolmanager.pool_classes_by_scheme = self._pools
-
-    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
-        manager = super().proxy_manager_for(proxy, **kwargs, **self._options)
-        manager.pool_classes_by_scheme = self._pools
-        return manager
+    def get_connection_with_tls_context(self, *args: Any, **kwargs: Any) -> Any:
+        pool: Any = super().get_connection_with_tls_context(*args, **kwargs)
+        pool.ConnectionCls = functools.partial(_Connection, line=self._line)
+        return pool
 
     def build_connection_pool_key_attributes(self, request: Any, verify: Any, cert: Any = None) -> Any:
         # Without CA files in the key: the SSL context has them, and loading them costs more than the request.
-        return super().build_connection_pool_key_attributes(request, verify, cert)[0], {}
+        return super().build_connection_pool_key_attributes(request, verify, cert)[0], {"ssl_context": self._context}
 
     def cert_verify(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing: the SSL context is complete, and REQUESTS_CA_BUNDLE is ignored."""
@@ -363,35 +358,24 @@ class _Adapter(HTTPAdapter):
 @functools.lru_cache(maxsize=8)
 def _context(*, is_verified: bool, ca_path: str, client_cert: str = "", client_key: str = "") -> ssl.SSLContext:
     """Return the SSL context for one way of verification, made once per process."""
-    with without_key_log():
+    with _without_key_log():
         context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if is_verified else ssl.CERT_NONE)
+    option, problem = "ca_path", f"{ca_path[:80]} has no CA certificate"
+    fix = "Set a PEM file, or a folder prepared by 'openssl rehash'."
     try:
-        if not is_verified:
-            pass
-        elif not ca_path:
+        if is_verified and ca_path:
+            is_folder = Path(ca_path).is_dir()
+            context.load_verify_locations(cafile=None if is_folder else ca_path, capath=ca_path if is_folder else None)
+        elif is_verified:
             context.load_default_certs()
-        elif Path(ca_path).is_dir():
-            context.load_verify_locations(capath=ca_path)
-        else:
-            context.load_verify_locations(cafile=ca_path)
-    except (OSError, ValueError) as error:
-        cause = getattr(error, "reason", None) or "no certificate in PEM format"
-        raise invalid(
-            "ca_path",
-            f"{ca_path[:80]} has no CA certificate: {show(str(cause), 40)}",
-            "Set a PEM file, or a folder prepared by 'openssl rehash'.",
-        ) from None
-    try:
+        option, problem = "client_cert", f"{client_cert[:80]} cannot be used"
+        fix = "Set PEM files of a certificate and its key without a password."
         if client_cert:
             # Without a password here, OpenSSL would prompt for that of the key.
             context.load_cert_chain(client_cert, client_key or None, password="")
     except (OSError, ValueError) as error:
         cause = getattr(error, "reason", None) or getattr(error, "strerror", None) or "no certificate in PEM format"
-        raise invalid(
-            "client_cert",
-            f"{client_cert[:80]} cannot be used: {show(str(cause), 40)}",
-            "Set PEM files of a certificate and its key without a password.",
-        ) from None
+        raise invalid(option, f"{problem}: {show(str(cause), 40)}", fix) from None
     return context
 
 
