@@ -42,9 +42,9 @@ def errors(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args:
             name = ast.unparse(node.func)
-            if name in ("FleetError", "error", "Reason"):
+            if name in ("FleetError", "error", "Reason", "self.failure"):
                 yield node.args[0]
-            elif name in ("block", "NoAnswerError", "Plan"):
+            elif name in ("block", "Plan"):
                 yield from node.args[1:4]
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in CODE_NAMES:
             yield node.value

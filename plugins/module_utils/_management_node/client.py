@@ -160,18 +160,16 @@ class Client:
                 break
             # The first worker logs in; the others wait for this lock and take its session at once.
             with self._store.calling(alone=True):
-                if row.meaning == contract.OVER and self._newest(session).id == session.id:
-                    # Another run of this user may be about to end its call.
-                    time.sleep(random.uniform(*_LOGIN_PAUSE))  # noqa: S311
-                ended, newest = answer, self._newest(session)
-                session = self._next_session(session, request, answer, row)
-                is_last = request.method == "POST" and (row.meaning == contract.NEW_TOKEN or session.id != newest.id)
+                newest = self._newest(session)
+                is_ended = row.meaning == contract.OVER and newest.id == session.id
+                session = self._renew(newest, request, answer) if is_ended else newest
+                is_last = request.method == "POST" and (is_ended or row.meaning == contract.NEW_TOKEN)
                 try:
                     answer, row, session = self._call_once(request, session)
                 except FleetError as error:
                     if error.code != "request_too_late":
                         raise
-                    raise self._give_up(session, request, ended) from None
+                    raise self._give_up(session, request, answer) from None
         if row.meaning == contract.OVER:
             raise self._give_up(session, request, answer)
         self._refuse(request, answer, row)
@@ -179,10 +177,14 @@ class Client:
 
     def _refuse(self, request: Request, answer: Answer, row: Row) -> None:
         """Raise FleetError for an answer that has no other meaning for any caller."""
-        if row.meaning == contract.UNAVAILABLE:
-            raise self._unavailable(request, answer)
         if row.meaning == contract.REDIRECT and request.call != "install":
             raise self.redirected(request, answer)
+        if row.meaning == contract.UNAVAILABLE:
+            fix = "Check the management node, or run again later."
+            if answer.is_html and answer.is_success:
+                fix = "Run again later. If a browser shows the same page without a maintenance, correct the path or "
+                fix += f"{self.connection.called('base_url')}."
+            raise self.failure("management_node_unavailable", "Management node unavailable", request, answer, fix)
 
     def url(self, request: Request) -> str:
         """Return the whole address of a request."""
@@ -197,23 +199,31 @@ class Client:
         """Return a message without secrets, at most 300 characters."""
         return show(mask(message, self._secrets))
 
+    def failure(self, code: str, state: str, request: Request, answer: Answer, fix: str, shown: str = "") -> FleetError:
+        """Return the error ``code`` for ``answer``, which is shown as ``describe`` does, or as ``shown``.
+
+        ``state``: the beginning of the summary, such as "Engine list unavailable".
+        """
+        place = f"{self.connection.base_url}{request.shown_path}"
+        summary = f"{state}: {place} answered {shown or self.describe(answer)}."
+        return FleetError(code, summary, fix, status_code=answer.status)
+
     def redirected(self, request: Request, answer: Answer) -> FleetError:
         """Return the error for a redirect to another place than the login."""
-        called, place = self.connection.called("base_url"), self.url(request)
+        called, path = self.connection.called("base_url"), request.path.partition("?")[0].rstrip("/")
         try:
-            target = urljoin(place, answer.location)
-            there, here = urlsplit(target), urlsplit(place)
+            target = urljoin(self.url(request), answer.location)
+            there, here = urlsplit(target), urlsplit(self.url(request))
         except ValueError:
-            target, there, here = place, urlsplit(""), urlsplit("")
-        target = mask(target, self._secrets)
-        fix = f"Open {show(target, 100)} in a browser with this user, and set {called} to the address that it shows."
+            target, there, here = self.url(request), urlsplit(""), urlsplit("")
+        target = self.shown(target)
+        fix = f"Open {target[:100]} in a browser with this user, and set {called} to the address that it shows."
         if there.scheme == "http" and there.hostname == here.hostname:
             fix = "Have the proxy before the management node send it X-Forwarded-Proto: https."
-        elif there.path.rstrip("/").endswith(request.path.rstrip("/").partition("?")[0]):
-            base_url = re.sub("^http:", "https:", target).rstrip("/").removesuffix(request.path.rstrip("/"))
-            fix = f"Set {called} to {show(base_url, 100)}."
-        summary = f"Redirected: {place} answered {self.describe(answer)}."
-        return FleetError("unexpected_answer", summary, fix, status_code=answer.status)
+        elif there.path.rstrip("/").endswith(path):
+            base_url = re.sub("^http:", "https:", target).rstrip("/").removesuffix(path)
+            fix = f"Set {called} to {base_url[:100]}."
+        return self.failure("unexpected_answer", "Redirected", request, answer, fix)
 
     def _log_in(self) -> Session:
         credentials = {"username": self.connection.username, "password": self.connection.password}
@@ -228,9 +238,8 @@ class Client:
         if row.meaning == contract.LOGIN_REJECTED:
             # A text without JSON may be a token.
             is_shown = bool(answer.parsed) or answer.is_html or not answer.is_success
-            raise self._rejected(
-                request, answer, case.message if is_shown else "", is_stated=case.has_success and not case.has_session
-            )
+            message = case.message if is_shown else ""
+            raise self._rejected(request, answer, message, is_stated=case.has_success and not case.has_session)
         return Session(cookies, self._transport.tls_fingerprint, is_stated=case.has_success, login=uuid.uuid4().hex)
 
     def _call_once(self, request: Request, session: Session) -> tuple[Answer, Row, Session]:
@@ -239,12 +248,10 @@ class Client:
         answer, row, case = self._send(request, cookies, session.has_served)
         if row.meaning == contract.OVER:
             return answer, row, session  # without its cookies: they are of no login
-        changed = {name: cookies.get(name) for name in {*cookies, *session.cookies}}
-        changed = {name: value for name, value in changed.items() if value != session.cookies.get(name)}
-        is_no_service = answer.status == 403 or answer.status >= 500
-        is_no_service |= row.meaning in (contract.UNAVAILABLE, contract.REDIRECT)
-        has_served = session.has_served or not is_no_service
-        token = session.cookies.get("csrftoken")
+        changed = {name: cookies.get(name) for name, _value in cookies.items() ^ session.cookies.items()}
+        is_served = answer.status < 500 and answer.status != 403
+        is_served &= row.meaning not in (contract.UNAVAILABLE, contract.REDIRECT)
+        has_served, token = session.has_served or is_served, session.cookies.get("csrftoken")
         if changed or has_served != session.has_served:
             session = self._store.update(session, changed, time.monotonic(), has_served=has_served)
         if answer.status == 403:
@@ -256,22 +263,16 @@ class Client:
         """Return the session that the run has by now; ``session`` if it is not shared."""
         return self._store.session(lambda: session)
 
-    def _next_session(self, ended: Session, request: Request, answer: Answer, row: Row) -> Session:
-        """Return the newest session of the run, or another one. Raises FleetError if no further login would help."""
-        if row.meaning == contract.NEW_TOKEN:
-            return self._newest(ended)
+    def _renew(self, ended: Session, request: Request, answer: Answer) -> Session:
+        """Return the session of another login. Raises FleetError if no further login would help."""
         if self.connection.sessionid:
-            raise FleetError(
-                "session_rejected",
-                f"Session rejected: {self.connection.base_url}{request.shown_path} answered {self.describe(answer)}.",
-                "Get a new sessionid with slb.fleet.login, or set username and password instead.",
-            )
-        newest = self._newest(ended)
-        if newest.id != ended.id:
-            return newest
-        if newest.renewals >= _MAX_LOGINS - (not newest.is_accepted):
-            raise self._give_up(newest, request, answer)
-        return self._store.session(lambda: self._log_in_again(newest), ended=newest)
+            fix = "Get a new sessionid with slb.fleet.login, or set username and password instead."
+            raise self.failure("session_rejected", "Session rejected", request, answer, fix)
+        if ended.renewals >= _MAX_LOGINS - (not ended.is_accepted):
+            raise self._give_up(ended, request, answer)
+        # Another run of this user may be about to end its call.
+        time.sleep(random.uniform(*_LOGIN_PAUSE))  # noqa: S311
+        return self._store.session(lambda: self._log_in_again(ended), ended=ended)
 
     def _log_in_again(self, ended: Session) -> Session:
         try:
@@ -289,48 +290,29 @@ class Client:
 
     def _give_up(self, session: Session, request: Request, answer: Answer) -> FleetError:
         """Return the error for sessions that end at once. The cookie alone does not show that a login worked."""
-        is_known = session.is_accepted or session.is_stated or session.renewals < _MAX_LOGINS - 1
-        if not is_known:
+        is_confirmed = session.is_accepted or session.is_stated
+        if not is_confirmed and session.renewals >= _MAX_LOGINS - 1:
             error = self._rejected(request, answer)
             self._store.reject(error)
             return error
         fix = "Use a user of its own for Ansible, and check its rights. Have a balancer keep each client on one node."
-        if not (session.is_accepted or session.is_stated):
+        if not is_confirmed:
             fix += " The login stated nothing: check the password, too."
-        summary = f"Sessions of {self.connection.username[:40]!r} end at once: {request.shown_path} answered "
-        summary += f"{self.describe(answer)}."
-        return FleetError("session_replaced", summary, fix, status_code=answer.status)
+        state = f"Sessions of {self.connection.username[:40]!r} end at once"
+        return self.failure("session_replaced", state, request, answer, fix)
 
     def _rejected(
         self, request: Request, answer: Answer, message: str | None = None, *, is_stated: bool = False
     ) -> FleetError:
-        """Return the error for a login that the management node rejects."""
+        """Return the error for a login that the management node rejects. ``is_stated``: it states success."""
         called = self.connection.called
         fix = f"Check {called('username')} and {called('password')}, and log in to the web console with this user: the "
         fix += "account may be locked, or a page may have to be filled in. The run does not try again."
         if answer.status in (404, 405) or is_stated:
             fix = f"Set {called('base_url')} to the address of the web console, including its path. "
             fix += "Its login sets the cookie sessionid."
-        return FleetError(
-            "login_rejected",
-            f"Login of {self.connection.username[:40]!r} rejected: {self.connection.base_url}{request.shown_path} "
-            f"answered {self.describe(answer, message)}.",
-            fix,
-            status_code=answer.status,
-        )
-
-    def _unavailable(self, request: Request, answer: Answer) -> FleetError:
-        fix = "Check the management node, or run again later."
-        if answer.is_html and answer.is_success:
-            fix = "Run again later. If a browser shows the same page without a maintenance, correct the path or "
-            fix += f"{self.connection.called('base_url')}."
-        return FleetError(
-            "management_node_unavailable",
-            f"Management node unavailable: {self.connection.base_url}{request.shown_path} answered "
-            f"{self.describe(answer)}.",
-            fix,
-            status_code=answer.status,
-        )
+        state = f"Login of {self.connection.username[:40]!r} rejected"
+        return self.failure("login_rejected", state, request, answer, fix, self.describe(answer, message))
 
     def _send(self, request: Request, cookies: dict[str, str], has_served: bool = False) -> tuple[Answer, Row, Case]:
         """Return the last answer, after retries, and what it means; update ``cookies``. Raises FleetError."""
