@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import get_document
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import check_path, get_answer
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.plugin_utils._management_node_action import ManagementNodeAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._proposal import propose
@@ -25,7 +25,9 @@ class ActionModule(ManagementNodeAction):
     has_module = False
 
     def operation(self, client: Client, options: Mapping[str, Any], _check_mode: bool) -> Result:
-        document, headers = get_document(client, options["path"])
+        check_path(options["path"])
+        answer = get_answer(client, options["path"])
         hosts = {host: (str(name).strip(), str(address).strip()) for host, (name, address) in options["hosts"].items()}
+        document, headers = (answer.document, answer.headers) if answer else (None, {})
         proposal = propose(document, headers, options["path"], hosts)
         return Result(False, {"report": proposal.lines, "engine_list": proposal.option})

@@ -8,7 +8,6 @@ The list verifies engines that it shows as running. An engine is known to be mis
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import json
 import re
@@ -27,14 +26,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.client 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask_query
-from ansible_collections.slb.fleet.plugins.module_utils._values import (
-    invalid,
-    missing,
-    read_boolean,
-    read_mapping,
-    read_number,
-    require_text,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, missing, read_mapping, read_value
 
 STATES = ("running", "deploying", "failed")
 UNMAPPED = "unmapped"
@@ -61,6 +53,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "engine_list": {"type": "dict", "required": True, "options": ENGINE_LIST_OPTIONS},
 }
 
+_RANGES = {"first_page": (0, 10**6), "page_step": (1, 10**6)}
 _MAX_PAGES = 1000
 _CALLS = 5  # all pages must be read within the time of 5 calls
 _LARGE = 1024 * 1024  # bytes
@@ -69,6 +62,7 @@ _OLD = 10  # seconds; so old may the list be that a run shares
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 TOTALS = ("total", "totalCount", "total_count", "totalElements")
 """Members with the number of all engines, where no other one is configured."""
+_COUNT = re.compile(r"\s*([0-9]{1,15})(?:\.0)?\s*")
 # An address with a port, or in a URL
 _LOCATION = re.compile(
     r"(?:[a-z][\w+.-]*://)?(?:[^/@\s]*@)?(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE
@@ -102,13 +96,13 @@ class EngineList:
     def from_option(cls, value: Any) -> EngineList:
         """Return the configured list. ``value``: a mapping, or its JSON. Raises FleetError."""
         given = read_mapping("engine_list", value, ENGINE_LIST_OPTIONS)
-        values = {key: _read_value(key, rules, given.get(key)) for key, rules in ENGINE_LIST_OPTIONS.items()}
+        values = {key: _read_key(key, given.get(key)) for key in ENGINE_LIST_OPTIONS}
         words: dict[str, str] = {}
         for state in STATES:
             for word in values.pop(state):
                 if words.setdefault(word, state) != state:
                     raise invalid(f"engine_list.{state}", f"{word!r} also means {words[word]}", "Use each word once.")
-        _check_path(values["path"])
+        check_path(values["path"])
         return cls(words=words, **values)
 
     def page_path(self, number: int) -> str:
@@ -123,39 +117,30 @@ class EngineList:
 
         ``has_success``: of an answer that states success, an object without any list has no engines.
         """
+        place = self._containers(document)[-1]
+        if place in _EMPTY:
+            return []
         try:
             items = self._find(document, self.items)
         except FleetError:
-            place = self._containers(document)[-1]
-            if place in _EMPTY:
-                return []
-            values = place.values() if isinstance(place, dict) else [document]
-            is_zero = isinstance(place, dict) and any(place.get(name) in (0, "0") for name in TOTALS)
-            has_list = any(isinstance(each, list) or (isinstance(each, dict) and each) for each in values)
-            if has_list or not isinstance(place, dict) or not (has_success or is_zero):
+            if not isinstance(place, dict) or not _has_no_engines(place, has_success):
                 raise
             return []
         if items not in _EMPTY and not isinstance(items, list):
             raise self._unlike(f"'{self.items}' is not a list", document)
         return items or []
 
-    def find_totals(self, document: Any, headers: Mapping[str, str], *, is_empty: bool = False) -> set[float]:
-        """Return the numbers of all engines that an answer reports. Raises FleetError if the configured one is none.
-
-        ``is_empty``: the answer has no engines, and needs no total.
-        """
-        kind, _colon, header = self.total.partition("header:")
-        found: list[Any] = []
-        if self.total and not kind:
-            found = [headers.get(header.strip())]
+    def find_totals(self, document: Any, headers: Mapping[str, str]) -> set[int]:
+        """Return the numbers of all engines that an answer reports. Raises FleetError if the configured one is none."""
+        if self.total.startswith("header:"):
+            found = [headers.get(self.total.removeprefix("header:").strip())]
         elif self.total:
-            with contextlib.suppress(*([FleetError] if is_empty else [])):
-                found = [self._find(document, self.total)]
+            found = [self._find(document, self.total)]
         else:
             places = [place for place in self._containers(document) if isinstance(place, dict)]
             found = [place[name] for place in places for name in TOTALS if name in place]
-        totals = {float(str(each)) for each in found if _is_count(each)}
-        if self.total and not totals and not is_empty:
+        totals = {int(count[1]) for count in map(_COUNT.fullmatch, map(str, found)) if count}
+        if self.total and not totals:
             raise self._unlike(f"'{self.total}' is not a number", document)
         return totals
 
@@ -170,16 +155,16 @@ class EngineList:
 
     def read_engines(self, items: list[Any]) -> list[dict[str, str]]:
         """Return name, address, state and the management node's own word for the state of each item."""
-        return [self._read_engine(item) for item in items]
-
-    def _read_engine(self, item: Any) -> dict[str, str]:
-        name, address, word = (self._read_text(item, key) for key in (self.name, self.address, self.state))
-        return {
-            "name": show(name, _MAX_VALUE),
-            "address": comparable(show(address, _MAX_VALUE)),
-            "state": self.words.get(word, UNMAPPED),
-            "console_state": show(word, _MAX_VALUE),
-        }
+        keys = (self.name, self.address, self.state)
+        return [
+            {
+                "name": show(name, _MAX_VALUE),
+                "address": comparable(show(address, _MAX_VALUE)),
+                "state": self.words.get(word, UNMAPPED),
+                "console_state": show(word, _MAX_VALUE),
+            }
+            for name, address, word in ([self._read_text(item, key) for key in keys] for item in items)
+        ]
 
     def _read_text(self, item: Any, dotted: str) -> str:
         value = self._find(item, dotted)
@@ -248,27 +233,33 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
     """Return the engines of all pages. Raises FleetError."""
     at, end, number = time.monotonic(), client.connection.deadline(_CALLS), engine_list.first_page
     engines: list[dict[str, str]] = []
-    totals, rows, before, age, is_on_two = set[float](), set[tuple[str, ...]](), None, 0, False
+    totals, rows, before, age, is_on_two = set[int](), set[tuple[str, ...]](), None, 0, False
     for _index in range(_MAX_PAGES):
         path = engine_list.page_path(number) if engine_list.page_parameter else engine_list.path
         answer = get_answer(client, path, is_first=before is None)
-        document = answer.parsed[0] if answer and answer.parsed else None
-        case = Case("list", answer) if answer else None
-        # A message such as "no permission" stands in place of the engines.
-        has_success = case is None or (case.has_success and case.message.lower() in ("", "ok", "success"))
-        items = engine_list.find_items(document, has_success=has_success)
+        items: list[Any] = []
         if answer:
+            case = Case("list", answer)
+            # A message such as "no permission" stands in place of the engines.
+            has_success = case.has_success and case.message.lower() in ("", "ok", "success")
+            items = engine_list.find_items(answer.document, has_success=has_success)
             age = max([age, *map(int, re.findall(r"\d{1,9}", answer.headers.get("Age", "")[:100]))])
-            totals |= engine_list.find_totals(document, answer.headers, is_empty=not items)
+            try:
+                totals |= engine_list.find_totals(answer.document, answer.headers)
+            except FleetError:
+                if items:  # a page without engines needs no total
+                    raise
         if items and items == before:
             cause = f"two pages are the same: {engine_list.page_parameter} has no effect, or the last page is repeated"
             raise _unreliable(engine_list, cause, "Correct page_parameter and first_page, or set total.")
         page = engine_list.read_engines(items)
-        is_on_two |= bool(rows & _rows(page, items))
-        rows, engines, before = rows | _rows(page, items), engines + page, items
+        # With its "id", because a list may have several rows for one engine.
+        ids = [str(item.get("id")) if isinstance(item, dict) else "" for item in items]
+        found = {(engine["name"], engine["address"], own) for engine, own in zip(page, ids, strict=True)}
+        is_on_two |= not rows.isdisjoint(found)
+        rows, engines, before = rows | found, engines + page, items
         if not items or not engine_list.page_parameter or (totals and len(engines) >= max(totals)):
-            gap = _find_gap(engine_list, len(rows), totals, age, is_on_two=is_on_two)
-            return Listing(engines, gap, at)
+            return Listing(engines, _find_gap(engine_list, len(rows), totals, age, is_on_two=is_on_two), at)
         if time.monotonic() > end:
             raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")
         # A parameter that counts engines: also if the management node gives smaller pages than requested.
@@ -276,109 +267,76 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
     raise _unreliable(engine_list, f"it has more than {_MAX_PAGES} pages", "Configure larger pages.")
 
 
-def _find_gap(engine_list: EngineList, count: int, totals: set[float], age: int, *, is_on_two: bool) -> Gap:
-    """Return why an engine may be missing from a list with ``count`` engines."""
-    pairs = parse_qsl(engine_list.path.partition("?")[2])
-    filters = [f"{name}={value}" for name, value in pairs if re.search(r"[^\W\d_]", value)]
-    sizes = [f"{name}={value}" for name, value in pairs if re.fullmatch("[0-9]+", value) and 0 < int(value) == count]
+def _find_gap(engine_list: EngineList, count: int, totals: set[int], age: int, *, is_on_two: bool) -> Gap:
+    """Return why an engine may be missing from a list with ``count`` engines: the first reason that applies."""
     if age > _OLD:
         return Gap("old", f"the answer is {age} s old", "Exclude this path from the cache of the proxy.")
     if is_on_two:
         return Gap("unproven", "an engine is on two pages", "Sort the list in its path.")
     if totals and max(totals) > count:
         fix = "Set page_parameter or a larger page size. If the number counts something else, set total to another key."
-        return Gap("part", f"it has {count} engines and reports {max(totals):.15g}", fix)
+        return Gap("part", f"it has {count} engines and reports {max(totals)}", fix)
+    query = parse_qsl(engine_list.path.partition("?")[2])
+    filters = [f"{name}={value}" for name, value in query if re.search(r"[^\W\d_]", value)]
     if filters and not engine_list.complete:
         cause = f"its path may select engines by {show(mask_query(filters[0]), 40)}"
         return Gap("unproven", cause, "Remove it. If it leaves no engine out, set complete: true.")
-    if totals == {count}:
-        return Gap()
-    if sizes:
+    sizes = [f"{name}={value}" for name, value in query if re.fullmatch("[0-9]+", value) and 0 < int(value) == count]
+    if sizes and totals != {count}:
         return Gap("part", f"it has as many engines as {sizes[0][:30]} in its path", "Raise that number, or set total.")
-    if engine_list.complete:
+    if totals == {count} or engine_list.complete:
         return Gap()
     return Gap("unproven", "it reports no total of its engines", "Set total in slb_engine_list, or complete: true.")
 
 
 def get_answer(client: Client, path: str, *, is_first: bool = True) -> Answer | None:
     """Return the answer with a page of the list; None behind the last page. Raises FleetError."""
-    answer = client.call(Request("list", "GET", path, limit=LIST_LIMIT))
+    request = Request("list", "GET", path, limit=LIST_LIMIT)
+    answer = client.call(request)
     meaning = judge(Case("list", answer)).meaning
     if meaning == contract.LIST:
         return answer
     if meaning == contract.NO_ENGINES or (meaning == contract.NO_LIST and not is_first):
         return None
-    place = f"{client.connection.base_url}{mask_query(path)[:60]}"
+    code, state, shown = "engine_list_unavailable", "unavailable", ""
+    fix = "Check what the management node reports, then run again."
     if meaning == contract.NO_LIST:
-        raise FleetError(
-            "engine_list_not_as_configured",
-            f"Engine list not as configured: {place} answered {client.describe(answer)}.",
-            "Correct path in slb_engine_list, then run slb.fleet.show_engine_list.",
-            status_code=answer.status,
-        )
-    shown, fix = client.describe(answer), "Check what the management node reports, then run again."
-    if answer.defect.startswith("the body is larger"):
+        code, state = "engine_list_not_as_configured", "not as configured"
+        fix = "Correct path in slb_engine_list, then run slb.fleet.show_engine_list."
+    elif answer.defect.startswith("the body is larger"):
         fix = "Configure smaller pages in slb_engine_list."
     elif answer.is_success and not answer.parsed and not answer.defect:
         shown = f"HTTP {answer.status} and no JSON that can be read; it begins with {client.shown(answer.text[:20])!r}"
         fix = "Correct path in slb_engine_list: the answer to this request must be JSON."
     elif answer.status == 403:
         fix = "Give the user the right to see the engines in the web console."
-    raise FleetError(
-        "engine_list_unavailable",
-        f"Engine list unavailable: {place} answered {shown}.",
-        fix,
-        status_code=answer.status,
-    )
+    raise client.failure(code, f"Engine list {state}", request, answer, fix, shown)
 
 
-def get_document(client: Client, path: str) -> tuple[Any, Mapping[str, str]]:
-    """Return the JSON at ``path`` and the headers of its answer. Raises FleetError."""
-    _check_path(path)
-    answer = get_answer(client, path)
-    return (answer.parsed[0], answer.headers) if answer else (None, {})
-
-
-def _is_count(value: Any) -> bool:
-    if isinstance(value, str):
-        return re.fullmatch(r"\s*[0-9]{1,15}\s*", value) is not None
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-def _check_path(path: str) -> None:
+def check_path(path: str) -> None:
+    """Raise OptionError if ``path`` is not that of a request."""
     if not path.startswith("/") or path.startswith("//") or "#" in path:
         fix = "Set the path of the request, such as /api/engines?page_size=1000."
         raise invalid("engine_list.path", "it is not a path without '#'", fix)
 
 
-def _read_value(key: str, rules: Mapping[str, Any], value: Any) -> Any:
-    option = f"engine_list.{key}"
-    if rules["type"] == "int":
-        return rules["default"] if value in (None, "") else read_number(option, value, int(key == "page_step"), 10**6)
-    if rules["type"] == "bool":
-        return None if value in (None, "") else read_boolean(option, value)
-    if rules["type"] == "list":
-        words = [] if value in (None, "") else value if isinstance(value, (list, tuple)) else [value]
-        read: Any = [require_text(option, word) for word in words]
-    else:
-        read = "" if value is None else require_text(option, value).strip()
-    if rules.get("required") and not read:
-        raise missing(option)
-    return read
+def _read_key(key: str, value: Any) -> Any:
+    """Return the value of a key of the configuration, or its default."""
+    option, rules = f"engine_list.{key}", ENGINE_LIST_OPTIONS[key]
+    value = value.strip() if isinstance(value, str) else value
+    if value in (None, "", []):
+        if rules.get("required"):
+            raise missing(option)
+        return rules.get("default")
+    return read_value(option, {**rules, "range": _RANGES.get(key)}, value)
+
+
+def _has_no_engines(place: Mapping[str, Any], has_success: bool) -> bool:
+    """Return whether an object in place of the list has no other list, and states success or a total of 0."""
+    has_list = any(isinstance(each, list) or (isinstance(each, dict) and each) for each in place.values())
+    return not has_list and (has_success or any(place.get(name) in (0, "0") for name in TOTALS))
 
 
 def _unreliable(engine_list: EngineList, cause: str, fix: str) -> FleetError:
     summary = f"Engine list at {mask_query(engine_list.path)[:60]} unreliable: {cause}."
     return FleetError("engine_list_unreliable", summary, fix)
-
-
-def _rows(page: list[dict[str, str]], items: list[Any]) -> set[tuple[str, ...]]:
-    """Return what identifies each row; with its "id", because a list may have several rows for one engine."""
-    return {
-        (engine["name"], engine["address"], _word(item.get("id")) if isinstance(item, dict) else "")
-        for engine, item in zip(page, items, strict=True)
-    }
-
-
-def _word(value: Any) -> str:
-    return str(value) if isinstance(value, (str, int, float)) else ""

@@ -17,7 +17,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     comparable,
     fetch_engines,
     get_answer,
-    get_document,
 )
 
 OPTION = {
@@ -330,12 +329,6 @@ def test_404_is_the_end_behind_the_first_page_only():
     assert get_answer(Node(answer(b"", status=404)), "/e", is_first=False) is None
     assert get_answer(Node(answer(b"", status=204)), "/e") is None
     assert error_of(get_answer, Node(answer(b"{}", status=400)), "/e").code == "engine_list_unavailable"
-
-
-def test_document_has_the_headers_of_its_answer():
-    assert get_document(Node(answer([1], {"X-Total": "1"})), "/e") == ([1], {"X-Total": "1"})
-    assert get_document(Node(answer(b"", status=204)), "/e") == (None, {})
-    assert error_of(get_document, Node([]), "engines").code == "invalid_option"
 
 
 def test_row_that_is_repeated_is_no_further_engine():
