@@ -12,11 +12,9 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ansible_collections.slb.fleet.plugins.module_utils._secrets import SECRET_OPTIONS
 from ansible_collections.slb.fleet.plugins.module_utils._values import (
     ENVIRONMENT,
     OptionError,
@@ -25,8 +23,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import (
     from_environment,
     invalid,
     missing,
-    read_boolean,
-    read_number,
+    read_value,
     require_text,
 )
 
@@ -47,8 +44,15 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
 for _option, _names in ENVIRONMENT.items():
     CONNECTION_ARGUMENTS[_option]["fallback"] = (from_environment, _names)
 
+_RANGES = {"timeout": (1, 3600), "retries": (0, 20)}
+_FIX_OF_PATHS = {
+    "ca_path": "Set a PEM file, or a folder of such.",
+    "client_cert": "Set a PEM file.",
+    "client_key": "Set a PEM file.",
+}
 _MAX_CALL = 300  # seconds
 _SESSION = re.compile(r"[!#-+\--:<-\[\]-~]+")  # the characters of a cookie's value, RFC 6265
+_NOT_IN_URL = re.compile(r"[\x00-\x20\x7f\\]")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _HEADER_VALUE = re.compile(r"[!-~]([ -~]{0,8190}[!-~])?")
 _OWN_HEADERS = frozenset({
@@ -102,50 +106,37 @@ class Connection:
 
         Raises OptionError, with the names of ``options``.
         """
+        names = options.names if isinstance(options, Options) else {}
         try:
-            return cls._read(options)
+            return cls(**_read_options(options), names=names)
         except OptionError as error:
-            raise error.named(options.names if isinstance(options, Options) else {}) from None
-
-    @classmethod
-    def _read(cls, options: Mapping[str, Any]) -> Connection:
-        given = {option: value for option, value in options.items() if value is not None}
-        text = partial(_optional_text, given)
-        connection = cls(
-            base_url=normalize_base_url(text("base_url")),
-            username=text("username"),
-            password=text("password"),
-            sessionid=text("sessionid"),
-            validate_certs=read_boolean("validate_certs", given.get("validate_certs", True)),
-            ca_path=text("ca_path"),
-            tls_fingerprint=normalize_fingerprint(text("tls_fingerprint")) if "tls_fingerprint" in given else "",
-            client_cert=text("client_cert"),
-            client_key=text("client_key"),
-            headers=_read_headers(given.get("headers", {})),
-            timeout=read_number("timeout", given.get("timeout", 30), 1, 3600),
-            retries=read_number("retries", given.get("retries", 3), 0, 20),
-            names=options.names if isinstance(options, Options) else {},
-        )
-        if connection.sessionid and not _SESSION.fullmatch(connection.sessionid):
-            raise invalid("sessionid", "it contains a character that a cookie cannot have", "Use the result of login.")
-        if not connection.sessionid:
-            for option in ("username", "password"):
-                if not getattr(connection, option):
-                    raise missing(option)
-        for option, fix in (
-            ("ca_path", "Set a PEM file, or a folder of such."),
-            ("client_cert", "Set a PEM file."),
-            ("client_key", "Set a PEM file."),
-        ):
-            path = getattr(connection, option)
-            if path and not os.access(path, os.R_OK):
-                raise invalid(option, f"{path} cannot be read", fix)
-        if connection.client_key and not connection.client_cert:
-            raise missing("client_cert")
-        return connection
+            raise error.named(names) from None
 
 
-_NOT_IN_URL = re.compile(r"[\x00-\x20\x7f\\]")
+def _read_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the options that are set. Raises OptionError."""
+    values = {
+        option: read_value(option, {**rules, "range": _RANGES.get(option)}, options[option])
+        for option, rules in CONNECTION_ARGUMENTS.items()
+        if options.get(option) is not None
+    }
+    values["base_url"] = normalize_base_url(values.get("base_url", ""))
+    values["headers"] = _read_headers(values.get("headers", {}))
+    if "tls_fingerprint" in values:
+        values["tls_fingerprint"] = normalize_fingerprint(values["tls_fingerprint"])
+    needed = [] if values.get("sessionid") else ["username", "password"]
+    needed += ["client_cert"] if values.get("client_key") else []
+    for option in needed:
+        if not values.get(option):
+            raise missing(option)
+    if values.get("sessionid") and not _SESSION.fullmatch(values["sessionid"]):
+        raise invalid("sessionid", "it contains a character that a cookie cannot have", "Use the result of login.")
+    for option, fix in _FIX_OF_PATHS.items():
+        if values.get(option):
+            values[option] = str(expand_home(option, values[option]))
+            if not os.access(values[option], os.R_OK):
+                raise invalid(option, f"{values[option]} cannot be read", fix)
+    return values
 
 
 def normalize_base_url(value: str) -> str:
@@ -179,19 +170,9 @@ def normalize_fingerprint(value: str) -> str:
     """Return 64 lower-case hexadecimal digits. Raises FleetError for any other text, also for an empty one."""
     digits = re.sub(r"[\s:]", "", value).lower()
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
-        raise invalid(
-            "tls_fingerprint",
-            f"{value[:70]!r} is not a SHA-256 fingerprint",
-            "Set 64 hexadecimal digits, with or without colons.",
-        )
+        fix = "Set 64 hexadecimal digits, with or without colons."
+        raise invalid("tls_fingerprint", f"{value[:70]!r} is not a SHA-256 fingerprint", fix)
     return digits
-
-
-def _optional_text(given: Mapping[str, Any], option: str) -> str:
-    if option not in given:
-        return ""
-    text = require_text(option, given[option], is_secret=option in SECRET_OPTIONS)
-    return str(expand_home(option, text)) if text and CONNECTION_ARGUMENTS[option]["type"] == "path" else text
 
 
 def _read_headers(value: Any) -> dict[str, str]:
