@@ -69,10 +69,10 @@ class Engine:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Engine:
         """Return the engine that ``options`` describe. Raises FleetError ``invalid_option``."""
-        changes, credential = options.get("is_change_hostname"), options.get("user_credential_id")
+        is_change_hostname = read_boolean("is_change_hostname", options.get("is_change_hostname") or False)
+        credential = options.get("user_credential_id")
         if credential in (None, ""):
             credential = ENGINE_ARGUMENTS["user_credential_id"]["default"]
-        is_change_hostname = False if changes in (None, "") else read_boolean("is_change_hostname", changes)
         return cls(
             name=read_name(options.get("name"), becomes_host_name=is_change_hostname),
             is_change_hostname=is_change_hostname,
@@ -143,15 +143,11 @@ def read_name(value: Any, *, becomes_host_name: bool) -> str:
     """Return the engine name ``value``. Raises FleetError ``invalid_option``."""
     name = require_text("name", value)
     if not name.strip() or name != name.strip() or len(name) > _MAX_NAME or not name.isprintable():
-        raise invalid(
-            "name", "it is not a text of 1 to 255 printable characters without outer blanks", "Choose another name."
-        )
+        cause = "it is not a text of 1 to 255 printable characters without outer blanks"
+        raise invalid("name", cause, "Choose another name.")
     if becomes_host_name and not _HOST_NAME.fullmatch(name):
-        raise invalid(
-            "name",
-            f"with is_change_hostname, {name[:40]!r} is not a valid host name",
-            "Use letters, digits, hyphens and dots, at most 64 characters.",
-        )
+        cause = f"with is_change_hostname, {name[:40]!r} is not a valid host name"
+        raise invalid("name", cause, "Use letters, digits, hyphens and dots, at most 64 characters.")
     return name
 
 
@@ -161,21 +157,13 @@ def read_address(option: str, value: Any) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        raise invalid(
-            option, f"{text[:40]!r} is not an IP address", "Set the IPv4 or IPv6 address of the engine host."
-        ) from None
-    plain_address = getattr(address, "ipv4_mapped", None) or address
-    is_ipv4_only = plain_address.version == 4 and (plain_address.is_reserved or str(plain_address).startswith("0."))
-    if (
-        is_ipv4_only
-        or plain_address.is_unspecified
-        or plain_address.is_loopback
-        or plain_address.is_multicast
-        or "%" in text
-    ):
-        raise invalid(
-            option,
-            f"the management node cannot reach a host at {text[:40]}",
-            "Set the address at which the management node reaches the host.",
-        )
+        fix = "Set the IPv4 or IPv6 address of the engine host."
+        raise invalid(option, f"{text[:40]!r} is not an IP address", fix) from None
+    plain = getattr(address, "ipv4_mapped", None) or address
+    is_unusable = plain.is_unspecified or plain.is_loopback or plain.is_multicast or "%" in text
+    # Of IPv6, is_reserved is true for blocks that hosts may have.
+    is_unusable |= plain.version == 4 and (plain.is_reserved or str(plain).startswith("0."))
+    if is_unusable:
+        fix = "Set the address at which the management node reaches the host."
+        raise invalid(option, f"the management node cannot reach a host at {text[:40]}", fix)
     return str(address)
