@@ -25,17 +25,17 @@ def update_cookies(cookies: dict[str, str], lines: Iterable[str], date: str = ""
     ``date``: of the answer; a clock that differs from that of the management node does not end cookies.
     """
     now = read_date(date) or time.time()
-    found = [pair for line in list(lines)[:_MAX_COOKIES] for pair in _split(line)]
-    for name, value, attributes in found:
-        if not value.strip('"') or _is_expired(attributes, now):
+    found = [pair for line in list(lines)[:_MAX_COOKIES] for pair in _split(line, now)]
+    # The removed ones first: an answer may remove a cookie of another path and set it again.
+    for name, value in sorted(found, key=lambda pair: pair[1] != ""):
+        if not value:
             cookies.pop(name, None)
-    for name, value, attributes in found:
-        if value.strip('"') and not _is_expired(attributes, now) and (len(cookies) < _MAX_COOKIES or name in cookies):
+        elif len(cookies) < _MAX_COOKIES or name in cookies:
             cookies[name] = value
 
 
-def _split(line: str) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-    """Yield name, value and attributes of each cookie in a line."""
+def _split(line: str, now: float) -> Iterator[tuple[str, str]]:
+    """Yield name and value of each cookie in a line; an empty value of one that is removed."""
     left = _FOLD.sub(" ", line[: 4 * _MAX_PAIR])
     for _number in range(_MAX_COOKIES):
         first, _semicolon, rest = left.partition(";")
@@ -43,7 +43,8 @@ def _split(line: str) -> Iterator[tuple[str, str, Mapping[str, str]]]:
         name, equals, value = (part.strip(" \t") for part in first.partition("="))
         if equals and name and not _CONTROL.search(first) and len(name) + len(value) <= _MAX_PAIR:
             pairs = (part.partition("=") for part in rest[: joint.start() if joint else None].split(";"))
-            yield name, value, {key.strip().lower(): text.strip() for key, _equals, text in pairs}
+            attributes = {key.strip().lower(): text.strip() for key, _equals, text in pairs}
+            yield name, "" if not value.strip('"') or _is_expired(attributes, now) else value
         if not joint:
             return
         left = rest[joint.end() :]
