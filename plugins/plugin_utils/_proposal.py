@@ -9,7 +9,7 @@ The answer may contain secrets: of the answer, only keys and short state words a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice, product
 from typing import Any, NamedTuple
 
@@ -113,15 +113,8 @@ def _identify(listed: Listed, hosts: Mapping[str, tuple[str, str]]) -> Listed:
     """Return the list with the keys of name and address that most hosts have in the same object."""
     by_name = {name: host for host, (name, _address) in hosts.items()}
     by_address = {comparable(address): host for host, (_name, address) in hosts.items()}
-    named, addressed = (
-        {
-            key: found
-            for key, texts in listed.columns.items()
-            if any(found := [read(text[:_MAX_TEXT]) for text in texts])
-        }
-        for read in (by_name.get, lambda text: by_address.get(comparable(text)))
-    )
-    names, addresses = (sorted(each, key=lambda key: -len(set(each[key])))[:_MAX_PAIRED] for each in (named, addressed))
+    named = _find_hosts(listed, by_name.get)
+    addressed = _find_hosts(listed, lambda text: by_address.get(comparable(text)))
 
     def rate(pair: tuple[str, str]) -> tuple[int, int]:
         ones, others = named.get(pair[0], []), addressed.get(pair[1], [])
@@ -129,9 +122,16 @@ def _identify(listed: Listed, hosts: Mapping[str, tuple[str, str]]) -> Listed:
         return len(both - {None}), 0 if all(pair) else len({*ones, *others} - {None})
 
     # One key alone ranks below a pair, and above two keys that match in different objects.
-    name, address = max(product([*names, ""], [*addresses, ""]), key=rate)
+    name, address = max(product([*named, ""], [*addressed, ""]), key=rate)
     known = {host for host in (*named.get(name, ()), *addressed.get(address, ())) if host}
     return listed._replace(name=name, address=address, hosts=known)
+
+
+def _find_hosts(listed: Listed, read: Callable[[str], str | None]) -> dict[str, list[str | None]]:
+    """Return the host of each object that ``read`` returns for its text, by key: those of the most hosts first."""
+    found = {key: [read(text[:_MAX_TEXT]) for text in texts] for key, texts in listed.columns.items()}
+    keys = sorted((key for key in found if any(found[key])), key=lambda key: -len(set(found[key])))
+    return {key: found[key] for key in keys[:_MAX_PAIRED]}
 
 
 def _find_state(listed: Listed) -> tuple[dict[str, Any], list[str]]:
