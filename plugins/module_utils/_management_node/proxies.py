@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+_NAMES = ("https_proxy", "all_proxy", "no_proxy")
+
 
 class Proxy(NamedTuple):
     """``url``: empty for none. ``problem``: why it cannot be used. It never contains the user or the password."""
@@ -39,9 +41,6 @@ def find_proxy(base_url: str, environment: Mapping[str, str]) -> Proxy:
     return Proxy(url, "" if is_usable else f"{name} is not the URL of an HTTP proxy")
 
 
-_NAMES = ("https_proxy", "all_proxy", "no_proxy")
-
-
 def is_direct(host: str, port: int, no_proxy: str) -> bool:
     """Return whether ``no_proxy`` excludes a host from the proxy.
 
@@ -50,12 +49,10 @@ def is_direct(host: str, port: int, no_proxy: str) -> bool:
     """
     host = host.rstrip(".").lower()
     for entry in re.split(r"[\s,]+", no_proxy.lower()):
-        name, _colon, entry_port = (
-            entry.rpartition(":") if re.search(r"^[^:]+:\d+$|\]:\d+$", entry) else (entry, "", "")
-        )
-        if entry_port and int(entry_port[:6]) != port:
+        with_port = re.fullmatch(r"([^:]+|\[.*\]):(\d{1,6})", entry)
+        if with_port and int(with_port[2]) != port:
             continue
-        name = name.strip("[]").removeprefix("*.").strip(".")
+        name = (with_port[1] if with_port else entry).strip("[]").removeprefix("*.").strip(".")
         if entry == "*" or (name and (host == name or host.endswith(f".{name}"))):
             return True
         try:
