@@ -158,20 +158,16 @@ class Transport:
     def _transfer(
         self, request: Request, cookies: Mapping[str, str], line: _Line, seconds: float
     ) -> tuple[Answer, list[str]]:
-        is_verified = self.connection.validate_certs and not self.connection.tls_fingerprint
-        ca_path = self.connection.ca_path if is_verified else ""
-        context = _context(
-            is_verified=is_verified,
-            ca_path=ca_path,
-            client_cert=self.connection.client_cert,
-            client_key=self.connection.client_key,
-        )
-        url = self.connection.base_url + request.path
-        headers = {**_HEADERS, **self.connection.headers}
+        connection = self.connection
+        is_verified = connection.validate_certs and not connection.tls_fingerprint
+        ca_path = connection.ca_path if is_verified else ""
+        context = _context(is_verified, ca_path, connection.client_cert, connection.client_key)
+        url = connection.base_url + request.path
+        headers = {**_HEADERS, **connection.headers}
         if cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         if "csrftoken" in cookies:
-            headers.update({"X-CSRFToken": cookies["csrftoken"], "Referer": f"{self.connection.base_url}/"})
+            headers.update({"X-CSRFToken": cookies["csrftoken"], "Referer": f"{connection.base_url}/"})
         body = None if request.body is None else json.dumps(request.body).encode()
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -217,13 +213,13 @@ class Transport:
         with contextlib.suppress(_PinMismatchError, requests.RequestException, HTTPError, OSError, ValueError):
             _bounded(line, seconds, lambda: way._transfer(Request("list", "GET", "/"), {}, line, seconds))
         seen, called = line.fingerprint or "(unknown)", self.connection.called
-        is_about_time = "expired" in complaint or "not yet valid" in complaint
-        trust = "" if self.connection.ca_path else f"Set {called('ca_path')}. Or compare"
-        ways = "Check this machine's clock. Or compare" if is_about_time else trust or "Compare"
+        compare = "Compare" if self.connection.ca_path else f"Set {called('ca_path')}. Or compare"
+        if "expired" in complaint or "not yet valid" in complaint:
+            compare = "Check this machine's clock. Or compare"
         return FleetError(
             "tls_untrusted",
             f"Certificate of {self.connection.base_url} untrusted: {complaint}.",
-            f"{ways} the fingerprint with the one on the management node. If they are equal, set "
+            f"{compare} the fingerprint with the one on the management node. If they are equal, set "
             f"{called('tls_fingerprint')}: {seen}",
             tls_fingerprint=line.fingerprint,
         )
@@ -356,7 +352,7 @@ class _Adapter(HTTPAdapter):
 
 
 @functools.lru_cache(maxsize=8)
-def _context(*, is_verified: bool, ca_path: str, client_cert: str = "", client_key: str = "") -> ssl.SSLContext:
+def _context(is_verified: bool, ca_path: str, client_cert: str, client_key: str) -> ssl.SSLContext:
     """Return the SSL context for one way of verification, made once per process."""
     with _without_key_log():
         context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if is_verified else ssl.CERT_NONE)
@@ -380,8 +376,8 @@ def _context(*, is_verified: bool, ca_path: str, client_cert: str = "", client_k
 
 
 if not _IMPORT_ERROR:  # in the process that forks the workers
-    _context(is_verified=False, ca_path="")
-    _context(is_verified=True, ca_path="")
+    _context(False, "", "", "")
+    _context(True, "", "", "")
 
 
 def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _Result:
@@ -477,10 +473,12 @@ def _certificate_complaint(error: BaseException) -> str:
 def _cause(error: BaseException) -> str:
     """Return why an attempt failed, not in the words of the exception: they may quote a proxy's password."""
     causes = list(_chain(error))
-    for cause in causes:
-        refusal = re.match(r"Tunnel connection failed: ([0-9]{3})\b", str(cause))
-        if refusal and isinstance(cause, OSError):
-            return f"the proxy answered HTTP {refusal[1]}"
+    texts = "\n".join(map(str, causes))
+    refusal = re.search(r"^Tunnel connection failed: ([0-9]{3})\b", texts, re.MULTILINE)
+    if refusal:
+        return f"the proxy answered HTTP {refusal[1]}"
+    if "more than 100 headers" in texts:
+        return "the answer has more than 100 headers"
     for kind, text in (
         (socket.gaierror, "the host name cannot be resolved"),
         (ConnectionRefusedError, "connection refused"),
@@ -489,11 +487,7 @@ def _cause(error: BaseException) -> str:
     ):
         if any(isinstance(cause, kind) for cause in causes):
             return text
-    if any("more than 100 headers" in str(cause) for cause in causes):
-        return "the answer has more than 100 headers"
     for cause in causes:
-        if "Timeout" in type(cause).__name__:
-            return "no answer in time"
         if isinstance(cause, ssl.SSLError):
             return f"TLS failed ({show(str(cause.reason or 'handshake'), 60)})"
         if isinstance(cause, OSError) and cause.strerror:

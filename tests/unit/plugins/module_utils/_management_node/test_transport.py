@@ -50,6 +50,14 @@ def test_name_lookup_that_hangs_does_not_keep_the_process(monkeypatch):
     assert [thread.daemon for thread in left] == [True]
 
 
+def test_context_is_made_before_the_workers_fork(monkeypatch):
+    monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_words, **_named: [])
+    made = transport._context.cache_info().misses
+    with pytest.raises(FleetError):
+        way().exchange(GET, {}, 5)
+    assert transport._context.cache_info().misses == made
+
+
 @pytest.mark.parametrize(
     ("coded", "content"),
     [
