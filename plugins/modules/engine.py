@@ -72,7 +72,7 @@ options:
   wait_timeout:
     description: Number of seconds to wait (1 to 86400).
     type: int
-    default: 300
+    default: 180
   engine_list:
     description: Configuration of the engine list, as for the option O(slb.fleet.engine_info#module:engine_list).
     type: dict
@@ -169,7 +169,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, 
 ARGUMENTS = {
     **install.ARGUMENTS,
     "wait": {"type": "bool", "default": False},
-    "wait_timeout": {"type": "int", "default": 300},
+    "wait_timeout": {"type": "int", "default": 180},
     "engine_list": {"type": "dict"},
 }
 _POLL_SECONDS = 5

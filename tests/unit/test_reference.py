@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import REMEDIATION_RULES, RULES, SAFETY_CHECKS
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS, KNOWN
@@ -35,6 +36,14 @@ def test_variables_page_has_the_defaults():
     for name, default in DEFAULTS.items():
         if not name.startswith("slb_awx_") and name not in ("slb_engine_name", "slb_manage_ip"):
             assert options[name].get("default") == default, name
+
+
+@pytest.mark.parametrize("module", sorted((ROOT / "plugins" / "modules").glob("*.py")), ids=lambda path: path.stem)
+def test_option_of_a_module_has_the_default_of_the_variable(module):
+    documentation = re.search(r'DOCUMENTATION = r"""(.*?)"""', module.read_text(), re.DOTALL)
+    for option, rules in (yaml.safe_load(documentation[1]).get("options") or {}).items():
+        if "default" in rules:
+            assert rules["default"] == DEFAULTS.get(f"slb_{option}", rules["default"]), option
 
 
 def errors(tree):
