@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
+from ansible_collections.slb.fleet.plugins.module_utils._typed import build
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import IDLE, digest_of
@@ -125,8 +126,9 @@ def _hosts_of(approved: Any) -> dict[str, str]:
             if document["run"]["playbook"] != "slb.fleet.rollout":
                 raise ValueError(f"it is the report of {document['run']['playbook']}")
             plan = document["plan"]
-        hosts = {str(host): str(work) for host, work in plan["hosts"].items()}
-        if digest_of(hosts) != plan["digest"]:
+        given: PlanOfRun = build(PlanOfRun, plan, "plan")
+        hosts = {str(host): str(work) for host, work in given.hosts.items()}
+        if digest_of(hosts) != given.digest:
             raise ValueError("its digest does not match")
     except (AttributeError, LookupError, TypeError):
         raise _invalid(source, "invalid: it contains no plan") from None

@@ -264,11 +264,11 @@ def _start_by_hand(state: State) -> str:
 
 
 def _port_holders(state: State, policy: Policy) -> str:
-    held, has_container = [], False
-    for port in state.ports[:8]:
-        has_container = has_container or bool(port.get("container"))
-        container = f", container {port['container']}" if port.get("container") else ""
-        held.append(f"{port['port']} ({port['process'] or 'unknown process'}{container})")
+    held = [
+        f"{each.port} ({each.process or 'unknown process'}{f', container {each.container}' if each.container else ''})"
+        for each in state.ports[:8]
+    ]
+    has_container = any(each.container for each in state.ports[:8])
     rename = (
         f" If that is the engine in a renamed container, run `{state.container.runtime} rename CONTAINER slb` instead."
     )

@@ -25,6 +25,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
 from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError, missing
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._facts import state_from_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import connection_options
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
@@ -35,7 +36,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     Engine,
     Policy,
     State,
-    state_from_facts,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import HOST_VARIABLES, is_empty, read_variables
 

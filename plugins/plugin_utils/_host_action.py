@@ -20,7 +20,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._causes import find_caus
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._values import Options
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, check
+from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, checked
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import Spec, given_options, raw_arguments, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import ON_HOST
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
@@ -198,14 +198,15 @@ def _declared(module: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(answer.get("warnings"), list):
         # Newer versions of Ansible have objects here, which they keep and show themselves.
         declared["warnings"] = _cleaned([text for text in answer["warnings"] if isinstance(text, str)], _DEEPEST)
-    check(declared, schema)
+    for name, value in declared.items():
+        checked(schema[name], value, name)
     return declared
 
 
 def _cleaned(value: Any, depth: int) -> Any:
     """Return data of bounded size, without characters that a terminal would act upon."""
     if value is None or isinstance(value, (bool, int, float)):
-        return value  # ``check`` refuses what is too large
+        return value  # ``checked`` refuses what is too large
     if isinstance(value, str):
         return visible(value[:_MAX_TEXT], keep_lines=True)
     if depth and isinstance(value, Mapping):

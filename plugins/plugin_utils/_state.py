@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import comparable
-from ansible_collections.slb.fleet.plugins.plugin_utils._facts import FACTS, check
+from ansible_collections.slb.fleet.plugins.module_utils._typed import NEEDED, NOT_NEGATIVE, Amount, Name
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
@@ -20,7 +19,6 @@ RecordState = Literal["none", "preparing", "prepared", "requested", "restoring",
 Health = Literal["", "starting", "healthy", "unhealthy", "silent"]
 Outcome = Literal["none", "requested", "exists", "port_in_use", "rejected", "unknown"]
 
-_LEFTOVER = re.compile(r"slb-leftover-[0-9A-Za-z.-]{1,60}")
 LIVE = ("running", "restarting", "paused")
 """States of a container that may serve traffic."""
 OPEN = ("preparing", "prepared", "restoring")
@@ -64,12 +62,12 @@ class Container:
     ``health``: of its health check; empty without one; ``silent`` if the check should have reported and did not.
     """
 
-    state: ContainerState = "absent"
-    id: str | None = None
-    runtime: str = "docker"
-    uptime: float | None = None
-    restart_count: int = 0
-    auto_remove: bool = False
+    state: ContainerState = field(default="absent", metadata=NEEDED)
+    id: Name | None = None
+    runtime: Literal["docker", "podman"] = "docker"
+    uptime: Amount | None = None
+    restart_count: Annotated[int, NOT_NEGATIVE] = 0
+    auto_remove: bool = field(default=False, metadata=NEEDED)
     manager: str = ""
     manager_fix: str = ""
     start_obstacle: str = ""
@@ -91,11 +89,11 @@ class Container:
 class SetAside:
     """The container that this collection set aside last. ``exists``: None if unknown."""
 
-    id: str = ""
-    name: str = ""
-    purpose: str = "replace"
+    id: Name = field(default="", metadata=NEEDED)
+    name: Name = field(default="", metadata=NEEDED)
+    purpose: str = field(default="replace", metadata=NEEDED)
     exists: bool | None = True
-    stop_timeout: float = 0
+    stop_timeout: Amount = 0
 
 
 @dataclass(frozen=True)
@@ -108,21 +106,30 @@ class Record:
     ``set_aside``: the container that this request set aside. ``earlier``: the one of the record before.
     """
 
-    state: RecordState = "none"
+    state: RecordState = field(default="none", metadata=NEEDED)
     why: str = ""
     unwritable: str = ""
     request_id: str | None = None
     engine: Engine = field(default_factory=Engine)
-    age: float = 0
-    wait_timeout: float = 0
+    age: Amount = 0
+    wait_timeout: Amount = 0
     sent: bool = False
     replaced_gone: bool = False
-    containers_before: tuple[str, ...] = ()
-    last_verified: str | None = None
+    containers_before: tuple[Name, ...] = ()
+    last_verified: Name | None = None
     set_aside: SetAside | None = None
     earlier: SetAside | None = None
-    verified_name: str = ""
+    verified_name: Name = ""
     """Name of the container ``last_verified``, if it exists and is neither ``slb`` nor set aside."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A TCP port on which a process of the host listens; ``container``: in which that process runs."""
+
+    port: int
+    process: str = ""
+    container: Name | None = None
 
 
 @dataclass(frozen=True)
@@ -167,7 +174,7 @@ class State:
     is_root: bool = True
     running_leftovers: tuple[str, ...] = ()
     stopped_leftovers: tuple[str, ...] = ()
-    ports: tuple[Mapping[str, Any], ...] = ()
+    ports: tuple[Port, ...] = ()
     conflict: str = ""
     run: RunState = field(default_factory=RunState)
     outcome: Outcome = "none"
@@ -307,45 +314,3 @@ class State:
             yield f"set aside: {aside.name}" if aside and aside.exists else ""
         if self.running_leftovers:
             yield f"leftovers that run: {', '.join(self.running_leftovers)}"
-
-
-def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed) -> State:
-    """Return the observed state of a host. ``slb_host``: of the module ``host_info``. Raises FleetError."""
-    check(slb_host, FACTS)
-    return State(
-        engine=engine,
-        container=_container(slb_host["engine_container"]),
-        record=_record(slb_host["record"]),
-        listed=listed,
-        addresses=tuple(slb_host.get("addresses") or ()),
-        is_root=slb_host["root"],
-        running_leftovers=tuple(slb_host.get("running_leftovers") or ())[:5],
-        stopped_leftovers=tuple(filter(_LEFTOVER.fullmatch, slb_host.get("stopped_leftovers") or ())),
-        ports=tuple(slb_host.get("ports") or ()),
-    )
-
-
-def _container(facts: Mapping[str, Any]) -> Container:
-    # Null: they cannot be seen.
-    return Container(**{**_given(Container, facts), "connections": facts.get("connections")})
-
-
-def _record(facts: Mapping[str, Any]) -> Record:
-    given = _given(Record, facts)
-    given.update({key: _aside(given[key]) for key in ("set_aside", "earlier") if key in given})
-    if given.get("verified_name", "").startswith("slb-leftover-"):
-        del given["verified_name"]
-    return Record(**{**given, "engine": Engine(**_given(Engine, facts))})
-
-
-def _aside(facts: Mapping[str, Any]) -> SetAside:
-    # Null: whether the container exists is unknown.
-    return SetAside(**{**_given(SetAside, facts), "exists": facts.get("exists")})
-
-
-def _given(kind: type, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts for the fields of a dataclass. One that is null has the default of its field."""
-    given = {each.name: facts.get(each.name) for each in fields(kind)}
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value is not None
-    }

@@ -36,6 +36,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import BEFORE
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = re.compile(r"(<!-- (examples/\S+) -->\n```(\w*)\n)(.*?)(```\n)", re.DOTALL)
 CONTRACT = re.compile(r"(<!-- contract -->)\n.*?(<!-- /contract -->)", re.DOTALL)
+FILES = re.compile(r"(<!-- files -->)\n.*?(<!-- /files -->)", re.DOTALL)
+_FIRST_LINE = re.compile(
+    r'^short_description: (.+)$|^(?:"""|/\* |\{# )(.+?)(?:\.?"""|\. |\.$| \*/| -?#\})', re.MULTILINE
+)
 _MARKUP = re.compile(r"\b([VCOE])\(([^)]*)\)")
 _PLUGIN = re.compile(r"\b[PM]\(([\w.]+)(?:#\w+)?\)")
 
@@ -328,6 +332,21 @@ def with_contract(text: str) -> str:
     return CONTRACT.sub(lambda found: "\n".join([found[1], *rows, found[2]]), text)
 
 
+def with_files(text: str) -> str:
+    """Return the text of a page with the present list of files between its markers."""
+    plugins = ROOT / "plugins"
+    files = [path for path in plugins.rglob("*.*") if path.suffix in (".py", ".j2", ".css") and path.stat().st_size]
+    lines, folder = list[str](), plugins
+    for path in sorted(files, key=lambda path: (path.parent, path.name)):
+        if path.parent != folder:
+            folder = path.parent
+            lines += ["", f"`{folder.relative_to(ROOT)}/`", ""]
+        first = _FIRST_LINE.search(path.read_text())
+        assert first, f"{path} does not say what it is for"
+        lines.append(f"- `{path.name}`: {first[1] or first[2]}".replace("``", "`"))
+    return FILES.sub(lambda found: "\n".join([found[1], *lines, "", found[2]]), text)
+
+
 def with_examples(text: str) -> str:
     """Return the text of a page with the present content of each example in it."""
 
@@ -348,7 +367,9 @@ def pages() -> dict[Path, str]:
         ROOT / "docs" / "dev" / "decision-table.md": decision_table(),
     }
     written = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    examples = {page: with_contract(with_examples(page.read_text())) for page in written if page not in made}
+    examples = {
+        page: with_files(with_contract(with_examples(page.read_text()))) for page in written if page not in made
+    }
     return {**examples, **made}
 
 

@@ -8,7 +8,8 @@ import pytest
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 HERE = "ansible_collections.slb.fleet.plugins."
 CONTROLLER = {
-    *("_causes", "_errors", "_visible", "_module", "_result", "_system", "_management_node", "_secrets", "_values"),
+    *("_causes", "_errors", "_visible", "_module", "_result", "_system", "_management_node", "_secrets", "_typed"),
+    "_values",
 }
 BELOW = {
     "module_utils/_errors": set(),
@@ -17,6 +18,7 @@ BELOW = {
     "module_utils/_module": {"_errors", "_result"},
     "module_utils/_system": {"_errors"},
     "module_utils/_secrets": set(),
+    "module_utils/_typed": set(),
     "module_utils/_values": {"_errors"},
     "module_utils/_management_node": {"_errors", "_module", "_result", "_secrets", "_values"},
     "module_utils/_engine_host": {"_errors", "_result", "_system", "_visible"},

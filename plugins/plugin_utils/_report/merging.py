@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._typed import build
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
@@ -28,8 +26,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     UnknownEngine,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command
-
-_types_of = cache(get_type_hints)
 
 
 def read_document(path: Path) -> Document:
@@ -51,10 +47,10 @@ def document_from(text: str) -> Document:
     values = json.loads(text)
     if (values["format"], values["version"]) != (FORMAT, VERSION):
         raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
-    run: Run = _build(Run, values["run"])
+    run: Run = build(Run, values["run"], "run", words=False)
     if not re.fullmatch(r"slb\.fleet\.[a-z_]+", run.playbook):
         raise ValueError("its playbook is not of this collection")
-    hosts: tuple[HostEntry, ...] = _build(tuple[HostEntry, ...], values["hosts"])
+    hosts: tuple[HostEntry, ...] = build(tuple[HostEntry, ...], values["hosts"], "hosts", words=False)
     if any(host.status not in STATUSES for host in hosts):
         raise ValueError("a host has an unknown status")
     if not {host.batch for host in hosts} <= {None, *range(len(run.batches))}:
@@ -63,7 +59,7 @@ def document_from(text: str) -> Document:
     for moment in filter(None, {run.began, run.updated, run.ended, *times}):
         datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
     plan = Plan.of(values["plan"]["hosts"]) if values["plan"] else None
-    return Document(run, hosts, plan, _build(tuple[UnknownEngine, ...], values["unknown_engines"]))
+    return Document(run, hosts, plan, build(tuple[UnknownEngine, ...], values["unknown_engines"]))
 
 
 def merge_documents(documents: Sequence[Document], folder: str) -> Document:
@@ -125,17 +121,3 @@ def _merge_unknown(documents: Sequence[Document]) -> tuple[UnknownEngine, ...]:
             if each.management_node in document.run.management_nodes
         )
     )
-
-
-def _build(hint: Any, value: Any, name: str = "report") -> Any:
-    """Return the value as the type that a field has; fields and words of a later version are not an error."""
-    origin, parts, is_part = get_origin(hint), get_args(hint), is_dataclass(hint)
-    if origin in (Union, UnionType):
-        return None if value is None else _build(parts[0], value, name)
-    kind = {Literal: str, tuple: list, Mapping: dict}.get(origin, dict if is_part else hint)
-    is_number = kind is float and isinstance(value, int)
-    if not (isinstance(value, kind) or is_number) or (isinstance(value, bool) and kind is not bool):
-        raise TypeError(f"{name} is not {kind.__name__}")
-    if is_part:
-        return hint(**{each: _build(inner, value[each], each) for each, inner in _types_of(hint).items()})
-    return tuple(_build(parts[0], each, name) for each in value) if origin is tuple else value

@@ -22,6 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     ContainerState,
     Engine,
     Policy,
+    Port,
     Record,
     RecordState,
     RunState,
@@ -572,14 +573,14 @@ def test_decide_unknown_container_has_the_reason(why):
 
 @pytest.mark.parametrize(("held_by", "is_named"), [("c0ffee123456", True), (None, False)])
 def test_port_of_a_container_may_be_that_of_a_renamed_engine(held_by, is_named):
-    ports = ({"port": 22, "process": "sshd", "container": None}, {"port": 80, "process": "httpd", "container": held_by})
+    ports = (Port(22, "sshd"), Port(80, "httpd", held_by))
     plan = decide(host(container("absent"), outcome="port_in_use", ports=ports), Policy())
     # No command for one container: another process may hold the port.
     assert ("docker rename CONTAINER slb" in plan.fix, "c0ffee123456" in plan.fix) == (is_named, is_named), plan.fix
 
 
 def test_decide_names_leftovers_and_ports_in_the_way():
-    leftovers, ports = ("slb-leftover-1",), ({"port": 8080, "process": "nginx"}, {"port": 81, "process": None})
+    leftovers, ports = ("slb-leftover-1",), (Port(8080, "nginx"), Port(81))
     for state in (
         host(container("absent"), outcome="port_in_use", running_leftovers=leftovers, ports=ports),
         host(container("exited"), record(), running_leftovers=leftovers),

@@ -153,7 +153,7 @@ VALUES = [
     *(("hosts", "batch", number) for number in (-1, 9)),
     ("hosts", "settled", "yesterday"),
     ("run", "batches", [{"play": "check", "hosts": 1, "began": "yesterday", "ended": None, "failed": 0}]),
-    *(("hosts", "plan", plan) for plan in (7, [], {}, {"action": "install"})),
+    *(("hosts", "plan", plan) for plan in (7, [], {})),
     ("hosts", "changes", [{"code": 1, "text": ""}]),
 ]
 
