@@ -226,45 +226,17 @@ def _change(
     """
     if not os.path.isdir("/run/systemd/system"):
         raise FleetError("rollback_impossible", "Adoption refused: no systemd on the host.", "Adopt by hand.")
-    names = {interface.name for interface in chosen}
     folder = os.path.join(CHANGES, wanted.token)
-    os.mkdir(folder, 0o700)
-    ipv6 = {interface.name: _read_ipv6(interface.name) for interface in chosen}
-    uuids: Dict[str, str] = {}
-    try:
-        for interface in chosen:
-            uuids[interface.name] = _add_profile(interface.name, settings[interface.name])
-        change: Dict[str, Any] = {
-            "interfaces": {
-                interface.name: {
-                    "uuid": uuids[interface.name],
-                    "zone": settings[interface.name].get("connection.zone", ""),
-                    "was_up": interface.is_up,
-                    "had_link_local": any(address.get("scope") == "link" for address in interface.addresses),
-                    "ipv6": ipv6[interface.name],
-                }
-                for interface in chosen
-            },
-            "others": sorted(network.others(names)),
-            "default_routes": sorted(network.default_routes),
-        }
-        _arm(folder, change, wanted)
-    except BaseException:
-        for uuid in uuids.values():
-            with contextlib.suppress(FleetError):
-                nmcli("connection", "delete", "uuid", uuid)
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+    change = _make_profiles(folder, wanted, network, chosen, settings)
+    entries = change["interfaces"]
+
+    def bring_up(interface: Interface) -> str:
+        return _bring_up(folder, interface.name, entries[interface.name], wanted.dhcp_timeout)
+
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
-        entries = change["interfaces"]
-        whys = side_by_side.map(
-            lambda interface: _bring_up(folder, interface.name, entries[interface.name], wanted.dhcp_timeout), chosen
-        )
-        troubles = {
-            interface.name: (f"did not come up: {why}", _SEE_JOURNAL) for interface, why in zip(chosen, whys) if why
-        }
-    up = {interface.name for interface in chosen} - troubles.keys()
-    troubles.update(_find_troubles(up, interfaces.gather_network()))
+        whys = dict(zip([interface.name for interface in chosen], side_by_side.map(bring_up, chosen)))
+    troubles = {name: (f"did not come up: {why}", _SEE_JOURNAL) for name, why in whys.items() if why}
+    troubles.update(_find_troubles(whys.keys() - troubles.keys(), interfaces.gather_network()))
     for interface in chosen:
         if interface.name in troubles and interfaces.is_named(interface, wanted.interfaces):
             why, fix = troubles[interface.name]
@@ -274,24 +246,56 @@ def _change(
         return [], troubles
     if troubles:
         try:
-            _delete_profiles({name: change["interfaces"].pop(name) for name in troubles})
-            chosen = [interface for interface in chosen if interface.name not in troubles]
+            _delete_profiles({name: entries.pop(name) for name in troubles})
             _write_change(folder, change)
         except (FleetError, OSError) as error:
             raise _roll_back(folder, str(error).rstrip(".")) from None
-    after = _check(folder, change)
-    now = {interface.name: interface.global_addresses for interface in after.interfaces}
     adopted = [
         {
             "name": interface.name,
             "mac": interface.mac,
-            "uuid": uuids[interface.name],
+            "uuid": entries[interface.name]["uuid"],
             "settings": settings[interface.name],
-            "addresses": now.get(interface.name, []),
+            "addresses": interface.global_addresses,
         }
-        for interface in chosen
+        for interface in _check(folder, change).interfaces
+        if interface.name in entries
     ]
     return adopted, troubles
+
+
+def _make_profiles(
+    folder: str,
+    wanted: Wanted,
+    network: NetworkState,
+    chosen: List[Interface],
+    settings: Dict[str, Dict[str, str]],
+) -> Dict[str, Any]:
+    """Make the profiles and arm the timer; return what a rollback restores. If it fails, nothing has changed."""
+    os.mkdir(folder, 0o700)
+    entries: Dict[str, Dict[str, Any]] = {}
+    try:
+        for interface in chosen:
+            entries[interface.name] = {
+                "zone": settings[interface.name].get("connection.zone", ""),
+                "was_up": interface.is_up,
+                "had_link_local": any(address.get("scope") == "link" for address in interface.addresses),
+                "ipv6": _read_ipv6(interface.name),
+                "uuid": _add_profile(interface.name, settings[interface.name]),
+            }
+        change = {
+            "interfaces": entries,
+            "others": sorted(network.others(set(entries))),
+            "default_routes": sorted(network.default_routes),
+        }
+        _arm(folder, change, wanted)
+    except BaseException:
+        for entry in entries.values():
+            with contextlib.suppress(FleetError):
+                nmcli("connection", "delete", "uuid", entry["uuid"])
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return change
 
 
 def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:

@@ -588,12 +588,7 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             image_id=item.get("Image"),
             labels=config.get("Labels") or {},
             network_mode=host["NetworkMode"],
-            published_ports=tuple(
-                int(port["HostPort"])
-                for name, ports in bindings.items()
-                for port in ports or []
-                if name.endswith("/tcp") and port["HostPort"].isdigit()
-            ),
+            published_ports=_parse_ports(bindings),
             binds=tuple(mount["Source"] for mount in item.get("Mounts") or [] if mount.get("Type") == "bind"),
             is_stopping=state["Status"] == "stopping",
             is_dead=state["Status"] == "dead",
@@ -602,6 +597,12 @@ def _parse(runtime: str, name: str, text: str) -> Container:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         why = f"the output of `{runtime} container inspect` has an unknown form: {error!r}"
         return Container("unknown", name, runtime=runtime, why=why, fix=f"Check `{runtime} inspect {name}`.")
+
+
+def _parse_ports(bindings: Dict[str, Any]) -> Tuple[int, ...]:
+    """Return the TCP ports of the host that lead to the container."""
+    found = [port["HostPort"] for name, ports in bindings.items() if name.endswith("/tcp") for port in ports or []]
+    return tuple(int(text) for text in found if text.isdigit())
 
 
 def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:

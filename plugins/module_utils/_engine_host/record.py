@@ -239,18 +239,7 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             # The interrupted step has changed state and policy; the record has the values from before.
             leftover, previous = dict(leftover, purpose="remediate"), record["previous"]
         elif before.state == "absent":
-            # What this step has set aside in an earlier run, such as one that was killed after it.
-            is_left = options["remove"] and record["state"] == "none"
-            # One that another process or user has deleted is not a change of this step.
-            is_removed = is_left and _remove_leftover(record.get("set_aside"), check_mode) == "deleted"
-            after = dict(record, set_aside=None) if is_removed else record
-            # The operator knows that the container is gone: it may be installed again.
-            is_cleared = bool(record.get("replaced_gone"))
-            after = dict(after, replaced_gone=None) if is_cleared else after
-            if after != record and not check_mode:
-                write(after)
-            values = {"is_cleared": True} if is_cleared and not is_removed else {"set_aside_as": None}
-            return _result(after != record, record, after, before, before, **values)
+            return _clear(record, before, options["remove"], check_mode)
         else:
             leftover = container.plan_set_aside(before, "remediate", options["stop_timeout"])
             _compare(record, before, options["expected"])
@@ -272,6 +261,22 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             after = dict(planned, state="none", set_aside=dict(leftover, name=name) if name else None)
             write(after if name else {"state": "none"})
         return _result(True, record, after, before, container.find_container(), set_aside_as=name)
+
+
+def _clear(record: Record, absent: Container, is_to_remove: bool, check_mode: bool) -> Result:
+    """Finish a step without a container ``slb``: remove its leftover, and allow the installation of an engine."""
+    # What this step has set aside in an earlier run, such as one that was killed after it.
+    is_left = is_to_remove and record["state"] == "none"
+    # One that another process or user has deleted is not a change of this step.
+    is_removed = is_left and _remove_leftover(record.get("set_aside"), check_mode) == "deleted"
+    after = dict(record, set_aside=None) if is_removed else record
+    # The operator knows that the container is gone: it may be installed again.
+    is_cleared = bool(record.get("replaced_gone"))
+    after = dict(after, replaced_gone=None) if is_cleared else after
+    if after != record and not check_mode:
+        write(after)
+    values = {"is_cleared": True} if is_cleared and not is_removed else {"set_aside_as": None}
+    return _result(after != record, record, after, absent, absent, **values)
 
 
 def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
