@@ -110,7 +110,8 @@ def read_number(option: str, value: Any, least: float, most: float, kind: type[f
     is_kind = kind is float or number.is_integer()
     if not least <= number <= most or not is_kind:
         what = "a number" if kind is float else "an integer"
-        cause = f"{str(value)[:40]!r} is not {what} from {least:.15g} to {most:.15g}"
+        within = f" from {least:.15g} to {most:.15g}" if most < _LARGEST else ""
+        cause = f"{str(value)[:40]!r} is not {what}{within}"
         raise invalid(option, cause, "Correct the value.")
     return kind(number)
 

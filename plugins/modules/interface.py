@@ -141,6 +141,7 @@ pending:
   sample: []
 """
 
+import re
 import uuid
 from typing import Any, Dict
 
@@ -165,8 +166,10 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
         if not least <= options[option] <= _MAX_SECONDS:
             summary = f"Option {option} invalid: {options[option]}."
             raise FleetError("invalid_option", summary, f"Give {least} to {_MAX_SECONDS} seconds.")
-    # Ansible splits a text at its commas and keeps the blanks.
-    interfaces = [name.strip() for name in options["interfaces"]]
+    # Ansible splits a text at its commas, keeps the blanks, and does not read "[ens9, ens10]" of -e as a list.
+    whole = re.match(r"\s*\[([^\[\]]*)\]\s*$", ",".join(options["interfaces"]))
+    names = whole.group(1).split(",") if whole else options["interfaces"]
+    interfaces = [name.strip(" '\"") for name in names]
     if not all(interfaces):
         raise FleetError("invalid_option", "Option interfaces invalid: an entry is empty.", "Remove the empty entry.")
     if options["state"] == "absent":

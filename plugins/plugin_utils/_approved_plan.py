@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -73,7 +74,7 @@ def find_difference(host: FleetHost, work: str) -> str:
     if approved is None or is_idle(work):
         return ""
     planned = dict(line.partition("\t")[::2] for line in host.reservations.noted("work"))
-    if isinstance(approved, str) and approved.startswith(_DIGEST):
+    if _is_digest(approved):
         is_same = digest_of(planned) == approved and planned.get(host.name) == work
         return "" if is_same else "The plan of the fleet has changed."
     hosts = _hosts_of(approved)
@@ -98,19 +99,25 @@ def _is_as_approved(then: str, now: str) -> bool:
 def check_approved_plan(host: FleetHost) -> None:
     """Raise FleetError, for the first host of a run, if the approved plan is not one. All hosts with work read it."""
     approved = host.variables["approved_plan"]
-    is_digest = isinstance(approved, str) and approved.startswith(_DIGEST)
-    if approved is not None and not is_digest and host.reservations.is_first("approved plan"):
+    if approved is not None and host.reservations.is_first("approved plan") and not _is_digest(approved):
         _hosts_of(approved)
 
 
 def read_approved_plan(value: Any) -> PlanOfRun | None:
     """Return the plan that ``slb_approved_plan`` names; None for a digest and for an invalid one."""
-    if isinstance(value, str) and value.startswith(_DIGEST):
-        return None
     try:
-        return PlanOfRun.of(_hosts_of(value))
+        return None if _is_digest(value) else PlanOfRun.of(_hosts_of(value))
     except FleetError:
         return None  # each host reports it
+
+
+def _is_digest(approved: Any) -> bool:
+    """Return whether the approved plan is given by its digest. Raises FleetError for one that is malformed."""
+    if not isinstance(approved, str) or not approved.startswith(_DIGEST):
+        return False
+    if not re.fullmatch("[0-9a-f]{64}", approved.removeprefix(_DIGEST)):
+        raise _invalid(approved, "invalid: it is not the digest of a plan")
+    return True
 
 
 def _hosts_of(approved: Any) -> dict[str, str]:
@@ -143,5 +150,5 @@ def _invalid(source: str, why: str) -> FleetError:
     return FleetError(
         "approved_plan_invalid",
         f"Approved plan {source:.60} {why:.100}.",
-        "Set slb_approved_plan to the report.json of slb.fleet.rollout --check.",
+        "Set slb_approved_plan to the report.json of slb.fleet.rollout --check, or to the digest of its plan.",
     )

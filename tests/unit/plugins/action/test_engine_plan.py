@@ -117,7 +117,7 @@ def test_invalid_approved_plan_fails_a_healthy_fleet(approved):
     assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
 
 
-@pytest.mark.parametrize("approved", [NOTHING, "sha256:0"], ids=str)
+@pytest.mark.parametrize("approved", [NOTHING, f"sha256:{0:064}"], ids=str)
 def test_approved_plan_without_work_is_valid(approved):
     assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
 

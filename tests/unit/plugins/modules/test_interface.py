@@ -21,7 +21,16 @@ def test_interface_unusable_option_is_an_error(options, code):
     assert raised.value.code == code
 
 
-def test_interface_names_lose_the_blanks_of_a_survey(monkeypatch):
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (["ens9", " ens10"], ["ens9", "ens10"]),
+        (["[ens9", " ens10]"], ["ens9", "ens10"]),
+        (["['ens10']"], ["ens10"]),
+        (["[ew]ns[0-9]"], ["[ew]ns[0-9]"]),
+        ([], []),
+    ],
+)
+def test_interfaces_are_read_as_people_write_them(monkeypatch, given, read):
     monkeypatch.setattr(interface.adoption, "adopt", lambda wanted, _check_mode: wanted)
-    wanted = interface.operation({**GIVEN, "interfaces": ["ens9", " ens10"]}, True)
-    assert wanted.interfaces == ["ens9", "ens10"]
+    assert interface.operation({**GIVEN, "interfaces": given}, True).interfaces == read

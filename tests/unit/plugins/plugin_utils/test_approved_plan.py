@@ -83,6 +83,13 @@ def test_digest_is_of_the_work_of_all_hosts(tmp_path):
     assert checked(tmp_path, approved, user_credential_id=2) == "not_in_approved_plan"
 
 
+@pytest.mark.parametrize("approved", ["sha256:0000", f"sha256:{'A' * 64}"])
+def test_malformed_digest_is_no_other_plan(tmp_path, approved):
+    with pytest.raises(FleetError) as caught:
+        checked(tmp_path, approved)
+    assert caught.value.code == "approved_plan_invalid"
+
+
 @pytest.mark.parametrize("approved", ["", " "])
 def test_run_without_approved_plan_is_not_limited(tmp_path, approved):
     assert checked(tmp_path, approved) == "not_installed"
