@@ -38,20 +38,20 @@ class FakeRuntime:
         self.ends_after_start = ""
 
     def add(self, identity: str = "c1", name: str = "slb", status: str = "running", **values: Any) -> None:
+        policy = {"Name": values.get("policy", "on-failure"), "MaximumRetryCount": values.get("max", 3)}
+        is_removed = values.get("auto_remove", False)
         self.containers[identity] = {
             "Id": identity,
             "Name": name,
             "Config": {"Image": "slb:1", "Labels": values.get("labels")},
-            "HostConfig": {
-                "RestartPolicy": {
-                    "Name": values.get("policy", "on-failure"),
-                    "MaximumRetryCount": values.get("max", 3),
-                },
-                "NetworkMode": "none",
-                "AutoRemove": values.get("auto_remove", False),
-            },
+            "HostConfig": {"RestartPolicy": policy, "NetworkMode": "none", "AutoRemove": is_removed},
             "State": {"Status": status, "Pid": 0, "ExitCode": 3, "StartedAt": "2026-11-20T13:14:00Z"},
         }
+
+    def set(self, status: str, identity: str = "c1", name: str = "") -> None:
+        """Let another program change the state of a container, and its name if one is given."""
+        item = self.containers[identity]
+        item["State"]["Status"], item["Name"] = status, name or item["Name"]
 
     def show(self, identity: str = "c1") -> tuple[str, str, str] | None:
         """Return name, state and restart policy."""
@@ -136,11 +136,15 @@ class FakeRuntime:
 
 
 class Host:
-    """An engine host: a fake runtime, a real record file, and a kill before any change of the two."""
+    """An engine host: a fake runtime, a real record file, and a kill before any change of the two.
+
+    ``meanwhile`` is called before each command of the runtime; its result, if any, replaces the answer.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, runtime: FakeRuntime) -> None:
         self.runtime = runtime
         self.path = folder / "facts.d" / "slb_engine.fact"
+        self.meanwhile: Callable[[list[str], float], commands.Completed | None] = lambda argv, timeout: None
         self._left: int | None = None
         self.units = folder / "units"
         self.units.mkdir()
@@ -174,7 +178,7 @@ class Host:
         runtime.before = self._step
 
     def _attempt(self, argv: list[str], timeout: float) -> commands.Completed:
-        return self.runtime.attempt(argv, timeout)
+        return self.meanwhile(argv, timeout) or self.runtime.attempt(argv, timeout)
 
     def _step(self, _name: str) -> None:
         if self._left is not None:
