@@ -9,11 +9,7 @@ GIVEN = {"interfaces": [], "state": "present", "dhcp_timeout": 15, "confirm_time
 
 
 @pytest.mark.parametrize(
-    ("options", "code"),
-    [
-        ({"state": "absent"}, "missing_option"),
-        ({"interfaces": ["ens9", " "]}, "invalid_option"),
-    ],
+    ("options", "code"), [({"state": "absent"}, "missing_option"), ({"interfaces": ["ens9", " "]}, "invalid_option")]
 )
 def test_interface_unusable_option_is_an_error(options, code):
     with pytest.raises(FleetError) as raised:

@@ -85,17 +85,20 @@ def test_confirm_saves_profile_and_stops_timer_once(host):
     assert not change_files("t1")
 
 
+def roll_back(host):
+    host.attempt(["/bin/sh", str(Path(adoption.CHANGES) / "t1" / "roll_back")], 9)
+
+
 def test_confirm_after_the_rollback_is_an_error(host):
     assert code_of(adoption.confirm, "unknown") == "rolled_back"
     adopt("ens9")
-    host.attempt(["/bin/sh", str(Path(adoption.CHANGES) / "t1" / "roll_back")], 9)
+    roll_back(host)
     assert code_of(adoption.confirm, "t1") == "rolled_back"
-    assert host.profiles == {}
-    assert not Path(adoption.ADOPTED).exists()
+    assert (host.profiles, Path(adoption.ADOPTED).exists()) == ({}, False)
 
 
 @pytest.mark.parametrize("is_rolled_back", [True, False])
-def test_confirm_during_a_rollback_is_an_error(host, is_rolled_back):
+def test_confirm_during_a_rollback_is_an_error(host, monkeypatch, is_rolled_back):
     """NetworkManager has no such profile any more; the timer may just have deleted it."""
     adopt("ens9")
     attempt = host.attempt
@@ -103,13 +106,12 @@ def test_confirm_during_a_rollback_is_an_error(host, is_rolled_back):
     def fail(argv, timeout):
         if "modify" in argv:
             if is_rolled_back:
-                attempt(["/bin/sh", str(Path(adoption.CHANGES) / "t1" / "roll_back")], 9)
+                roll_back(host)
             host.failing.add("modify")
         return attempt(argv, timeout)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commands, "attempt", fail)
-        assert code_of(adoption.confirm, "t1") == ("rolled_back" if is_rolled_back else "nmcli_failed")
+    monkeypatch.setattr(commands, "attempt", fail)
+    assert code_of(adoption.confirm, "t1") == ("rolled_back" if is_rolled_back else "nmcli_failed")
 
 
 def test_adopt_in_check_mode_changes_nothing(host):
@@ -141,77 +143,83 @@ def test_adopt_without_lease_needs_no_address(host, failing, is_up):
         assert "rolled_back" in change_files()
 
 
-def test_adopt_that_never_connects_is_rolled_back(host):
-    host.on_up = lambda host: host.devices.update(ens9=Device("connecting"))
-    assert code_of(adopt, "ens9") == "network_changed"
-    assert_untouched(host)
+def connecting(*names):
+    """Return what leaves these interfaces without a connection."""
+    return lambda host: host.devices.update({name: Device("connecting") for name in names})
+
+
+def delete_profile(host):
+    for uuid in [uuid for uuid, each in host.profiles.items() if each["ifname"] == "ens10"]:
+        host._delete(uuid)
+
+
+def add_address(name, address="203.0.113.9"):
+    return lambda host: host.devices[name].addresses.append(dict(SSH, local=address))
+
+
+def add_route(destination, name="ens9", **more):
+    return lambda host: host.routes.append({"dst": destination, "dev": name, **more})
 
 
 @pytest.mark.parametrize("wanted", [["ens*"], ["52:54:*"], ["ens9", "ens1*"]])
-def test_adopt_removes_a_matched_one_that_fails(host, wanted):
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (connecting("ens10"), "did not come up"),
+        (delete_profile, "did not come up"),
+        (add_address("ens10"), "203.0.113.9"),
+    ],
+    ids=["not connected", "profile deleted", "another program"],
+)
+def test_adopt_removes_a_matched_one_that_fails(host, wanted, change, reason):
     """One that does not come up does not end the adoption of the others."""
-    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
+    host.on_up = change
     result = adopt(*wanted)
     assert (result.values["pending"], [each["name"] for each in result.values["adopted"]]) == (["ens9"], ["ens9"])
-    (left,) = [each for each in result.values["left_alone"] if each["name"] == "ens10"]
-    assert "did not come up" in left["reason"]
+    assert reason in next(each["reason"] for each in result.values["left_alone"] if each["name"] == "ens10")
     assert result.diff["after"].keys() == {"ens9"}
     assert [profile["ifname"] for profile in host.profiles.values()] == ["ens9"]
     assert "ens10" not in (Path(adoption.CHANGES) / "t1" / "roll_back").read_text()
+    assert reason[0] != "2" or host.devices["ens10"].addresses[-1]["local"] == reason, "it is not removed"
     adoption.confirm("t1")
     assert recorded().keys() == {"ens9"}
 
 
-def test_adopt_removes_a_matched_one_whose_profile_is_gone(host):
-    def delete(host):
-        for uuid in [uuid for uuid, each in host.profiles.items() if each["ifname"] == "ens10"]:
-            host._delete(uuid)
-
-    host.on_up = delete
-    assert adopt("ens*").values["pending"] == ["ens9"]
-    adoption.confirm("t1")
-
-
-def test_adopt_rolls_back_if_a_named_one_fails(host):
-    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
-    with pytest.raises(FleetError, match="ens10 did not come up"):
-        adopt("ens*", "ens10")
-    assert_untouched(host)
-
-
 def test_adopt_of_matched_ones_that_all_fail_is_no_change(host):
-    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"), ens9=Device("connecting"))
+    host.on_up = connecting("ens9", "ens10")
     result = adopt("ens*")
     assert (result.changed, result.values["adopted"], result.values["pending"]) == (False, [], [])
     assert {"ens9", "ens10"} <= {each["name"] for each in result.values["left_alone"]}
     assert_untouched(host)
 
 
-def test_adopt_that_cannot_remove_one_is_rolled_back(host):
-    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
-    host.failing = {"connection delete"}
-    assert code_of(adopt, "ens*") == "network_changed"
-    assert_untouched(host)
+OVERLAP = "ens9 got 192.0.2.0/24, which overlaps 192.0.2.64/26 of eth0"
 
 
 @pytest.mark.parametrize(
-    ("change", "is_compared"),
+    ("wanted", "change", "failing", "cause"),
     [
-        (lambda host: host.routes.append({"dst": "default", "gateway": "192.0.2.1", "dev": "ens9"}), True),
-        (lambda host: host.routes.append({"dst": "192.0.2.0/24", "dev": "ens9"}), False),
-        (lambda host: host.devices["eth0"].addresses.clear(), True),
-        (lambda host: host.devices["eth0"].addresses.append(dict(SSH, local="198.51.100.8")), False),
-        (lambda host: host.routes.clear(), True),
+        (["ens9"], connecting("ens9"), set(), "ens9 did not come up"),
+        (["ens*", "ens10"], connecting("ens10"), set(), "ens10 did not come up"),
+        (["ens*"], connecting("ens10"), {"connection delete"}, "not deleted"),
+        (["ens9"], add_route("default", gateway="192.0.2.1"), set(), "."),
+        (["ens9"], add_route("192.0.2.64/26", "eth0", gateway="198.51.100.1"), set(), OVERLAP),
+        (["ens9"], lambda host: host.routes.clear(), set(), "."),
+        (["ens9"], lambda host: host.devices["eth0"].addresses.clear(), set(), "."),
+        (["ens9"], add_route("192.0.2.0/24"), set(), None),
+        (["ens9"], add_address("eth0", "198.51.100.8"), set(), None),
     ],
-    ids=["default route", "own route", "address lost", "address added", "route lost"],
+    ids=["named", "one of two", "not removed", "default", "overlap", "route lost", "lost", "own route", "added"],
 )
-def test_adopt_that_changes_the_rest_is_rolled_back(host, change, is_compared):
-    host.on_up = change
-    if is_compared:
-        assert code_of(adopt, "ens9") == "network_changed"
-        assert_untouched(host)
-    else:
-        assert adopt("ens9").changed
+def test_adopt_that_changes_the_rest_is_rolled_back(host, wanted, change, failing, cause):
+    host.on_up, host.failing = change, failing
+    if cause is None:
+        assert adopt(*wanted).changed
+        return
+    with pytest.raises(FleetError, match=cause) as caught:
+        adopt(*wanted)
+    assert (caught.value.code, "DHCP server" in caught.value.fix) == ("network_changed", cause == OVERLAP)
+    assert_untouched(host)
 
 
 ADDED = {"family": "inet", "local": "192.0.2.9", "prefixlen": 24, "scope": "global"}
@@ -248,38 +256,16 @@ def test_adopt_rolls_back_if_another_address_appears(host, address, lease, is_ex
         assert_untouched(host)
 
 
-def test_confirm_rolls_back_if_another_address_appears(host):
-    adopt("ens9")
-    host.devices["ens9"].addresses.append(ADDED)
-    assert code_of(adoption.confirm, "t1") == "network_changed"
-    assert_untouched(host)
-
-
-def test_adopt_removes_a_matched_one_that_another_program_uses(host):
-    host.on_up = lambda host: host.devices["ens10"].addresses.append(dict(ADDED, local="203.0.113.9"))
-    result = adopt("ens*")
-    assert result.values["pending"] == ["ens9"]
-    assert [each["local"] for each in host.devices["ens10"].addresses][-1] == "203.0.113.9", "it is not removed"
-    assert "203.0.113.9" in next(each["reason"] for each in result.values["left_alone"] if each["name"] == "ens10")
-
-
-def test_adopt_rolls_back_if_a_lease_overlaps_another_network(host):
-    host.on_up = lambda host: host.routes.append({"dst": "192.0.2.64/26", "gateway": "198.51.100.1", "dev": "eth0"})
-    with pytest.raises(FleetError, match=r"ens9 got 192.0.2.0/24, which overlaps 192.0.2.64/26 of eth0") as caught:
-        adopt("ens9")
-    assert "DHCP server" in caught.value.fix
-    assert_untouched(host)
-
-
 def test_adopt_may_bring_the_first_default_route(host):
     host.routes.clear()
-    host.on_up = lambda host: host.routes.append({"dst": "default", "gateway": "192.0.2.1", "dev": "ens9"})
+    host.on_up = add_route("default", gateway="192.0.2.1")
     assert "ipv4.never-default" not in adopt("ens9").values["adopted"][0]["settings"]
 
 
-def test_confirm_after_a_change_elsewhere_rolls_back(host):
+@pytest.mark.parametrize("change", [add_address("ens9"), lambda host: host.devices["eth0"].addresses.clear()])
+def test_confirm_after_a_change_elsewhere_rolls_back(host, change):
     adopt("ens9")
-    host.devices["eth0"].addresses.clear()
+    change(host)
     assert code_of(adoption.confirm, "t1") == "network_changed"
     assert_untouched(host)
 
@@ -305,21 +291,14 @@ def test_adopt_undoes_changes_whose_timer_is_gone(host):
     host.timers.clear()
     assert adopt("ens9", token="t2", check_mode=True).values["rolled_back"] == []
     result = adopt("ens10", token="t3")
-    assert (result.changed, result.values["rolled_back"], result.values["pending"]) == (
-        True,
-        ["ens10", "ens9"],
-        ["ens10"],
-    )
+    assert (result.changed, result.values["pending"]) == (True, ["ens10"])
+    assert result.values["rolled_back"] == ["ens10", "ens9"]
     assert len(host.profiles) == 1
     assert not change_files("t1")
-
-
-def test_adopt_reports_a_rollback_as_a_change(host):
-    adopt("ens9")
     host.timers.clear()
-    host.devices["ens10"].addresses = [dict(SSH, local="203.0.113.1")]
-    result = adopt("ens1*", token="t2")
-    assert (result.changed, result.values["rolled_back"], result.values["adopted"]) == (True, ["ens9"], [])
+    host.devices["ens9"].addresses = [dict(SSH, local="203.0.113.1")]
+    result = adopt("ens9*", token="t4")
+    assert (result.changed, result.values["rolled_back"], result.values["adopted"]) == (True, ["ens10"], [])
 
 
 @pytest.mark.parametrize(
@@ -364,21 +343,16 @@ def test_adopt_marks_kinds_that_are_never_adopted(host):
     assert left == {"eth0": False, "ens9": False, "ens10": False, "veth12": True}
 
 
-def test_adopt_needs_root_and_an_interface(host, monkeypatch):
+def test_adopt_needs_root_and_an_interface_and_the_lock(host, monkeypatch):
     with pytest.raises(FleetError, match=r"ens7 .*\(2 more\)") as caught:
         adopt("ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
     assert caught.value.code == "interface_not_adopted"
+    with adoption._locked():
+        assert (code_of(adopt, "ens9"), adopt("ens9", check_mode=True).changed) == ("host_busy", True)
+    assert (Path(adoption.CHANGES) / "lock").stat().st_mode & 0o777 == 0o600
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert code_of(adopt, "ens9") == "permission_denied"
     assert_untouched(host)
-
-
-def test_second_change_at_once_is_host_busy(host):
-    with adoption._locked():
-        assert code_of(adopt, "ens9") == "host_busy"
-        assert adopt("ens9", check_mode=True).changed
-    assert adopt("ens9").changed
-    assert (Path(adoption.CHANGES) / "lock").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
@@ -504,8 +478,9 @@ def test_release_keeps_what_is_not_adopted(host):
 def test_release_whose_file_remains_is_a_failure(host):
     adopted("ens9")
     host.has_read_only_profiles = True
-    assert code_of(adoption.release, ["ens9"], False) == "interface_not_released"
-    assert recorded().keys() == {"ens9"}
+    assert (code_of(adoption.release, ["ens9"], False), recorded().keys()) == ("interface_not_released", {"ens9"})
+    Path(adoption.ADOPTED).write_text("{")
+    assert code_of(adoption.release, ["ens9"], False) == "record_invalid"
 
 
 def test_release_restores_the_rest_if_the_profile_is_gone(host):
@@ -513,9 +488,8 @@ def test_release_restores_the_rest_if_the_profile_is_gone(host):
     adopted("ens9")
     host._delete(recorded()["ens9"]["uuid"])
     host.shell.clear()
-    result = adoption.release(["ens9"], False)
-    assert [(each["name"], each["was_deleted"]) for each in result.values["released"]] == [("ens9", True)]
-    assert "--zone=dmz" in host.shell[0]
+    (released,) = adoption.release(["ens9"], False).values["released"]
+    assert (released["name"], released["was_deleted"], "--zone=dmz" in host.shell[0]) == ("ens9", True, True)
     assert recorded() == {}
 
 
@@ -533,7 +507,7 @@ def test_profiles_that_cannot_be_written_are_seen_first(host, monkeypatch, act):
     assert host.profiles == before
 
 
-def test_old_networkmanager_keeps_an_address_of_another_program(host):
+def test_old_networkmanager_keeps_an_address_of_another_program(host, monkeypatch):
     """Before 1.42, the command that applies a profile removes foreign addresses."""
     host.has_lease, host.failing = False, {"busctl"}
     attempt = host.attempt
@@ -543,17 +517,9 @@ def test_old_networkmanager_keeps_an_address_of_another_program(host):
             host.devices["ens9"].addresses = [dict(ADDED)]
         return attempt(argv, timeout, given)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commands, "attempt", come)
-        assert code_of(adopt, "ens9") == "network_changed"
+    monkeypatch.setattr(commands, "attempt", come)
+    assert code_of(adopt, "ens9") == "network_changed"
     assert host.devices["ens9"].addresses == [ADDED]
-
-
-def test_unreadable_list_of_adopted_is_an_error(host):
-    adopted("ens9")
-    Path(adoption.ADOPTED).write_text("{")
-    assert code_of(adoption.release, ["ens9"], False) == "record_invalid"
-    assert len(host.profiles) == 1
 
 
 def test_release_of_nothing_needs_no_networkmanager(host):

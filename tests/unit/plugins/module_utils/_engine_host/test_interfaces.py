@@ -76,15 +76,72 @@ def host(tmp_path, monkeypatch):
     return tmp_path
 
 
+def choose(*wanted):
+    """Return the names of the chosen interfaces, and the reasons for those that are not."""
+    chosen, reasons, _failed = interfaces.choose(interfaces.gather_network(), list(wanted) or ["*"])
+    return [each.name for each in chosen], reasons
+
+
+OTHER = UUID.replace("97", "00")
+GENERATED = {"generated": "[connection]\nid=Wired connection 1\n[.nmmeta]\nnm-generated=true\n"}
+KEPT = {"generated": "[connection]\nid=Wired connection 1\n"}
+CONNECTING = {
+    "devices": f"{DEVICES}\n{shown('ens9', 'connecting', 'Wired connection 1', OTHER)}",
+    "connections": f"{OTHER}:802-3-ethernet:HOST/generated:Wired connection 1\n",
+    "bindings": BINDINGS.format("ens9", "", "yes").replace(UUID, OTHER),
+}
+
+
+def unmanaged(reason):
+    return {"devices": f"{DEVICES}\n{shown('ens9', 'unmanaged', reason=reason)}"}
+
+
+def profile_in(file):
+    return {"bindings": BINDINGS.format("ens9", "", "yes"), "connections": f"{UUID}:802-3-ethernet:{file}:one\n"}
+
+
+def printed(status):
+    text = "[keyfile]\nunmanaged-devices=interface-name:ens9"
+    return {"bin/NetworkManager": f"#!/bin/sh\necho '{text}'\nexit {status}\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "reasons"),
+    [
+        *((profile_in(file), [file]) for file in ("/run/NetworkManager/netplan-ens9", "/etc/NetworkManager/x")),
+        ({**profile_in("HOST/generated"), **GENERATED}, None),
+        # In NetworkManager's default configuration, a fresh interface has a profile at once, and it is tried for ever.
+        ({**CONNECTING, **GENERATED}, None),
+        ({**CONNECTING, **KEPT}, ["Wired connection 1"]),
+        ({"devices": f"{DEVICES}\n{shown('ens9', 'connecting', 'netplan-ens9', UUID)}"}, ["netplan-ens9"]),
+        ({"bindings": BINDINGS.format("", "", "yes")}, None),  # of another interface, and bound to nothing
+        ({"connections": ""}, None),
+        (unmanaged("74 (The device is unmanaged by user decision)"), ["not managed by Net", "by user decision"]),
+        (unmanaged("0 (No reason given)"), ["not managed by NetworkManager"]),
+        (printed(0), ["interface-name:ens9"]),
+        (printed(1), None),
+        ({"frr/one.conf": "interface ens9\n", "frr/two.conf/x": ""}, ["HOST/frr/one.conf:1"]),
+    ],
+)
+def test_choose_skips_an_interface_with_the_reason(host, monkeypatch, files, reasons):
+    monkeypatch.setattr(claims, "_FILES", (f"{host}/frr/*.conf",))
+    for name, text in files.items():
+        (host / name).parent.mkdir(parents=True, exist_ok=True)
+        (host / name).write_text(text.replace("HOST", str(host)))
+        (host / name).chmod(0o755)
+    chosen, found = choose("ens9")
+    assert interfaces.gather_network().trouble is None
+    assert chosen == ([] if reasons else ["ens9"]), found
+    assert not reasons or not [each for each in reasons if each.replace("HOST", str(host)) not in found["ens9"][0]]
+    assert "No reason" not in str(found)
+
+
 def test_choose_only_what_has_no_address(host):
-    seen = interfaces.gather_network()
-    chosen, reasons, failed = interfaces.choose(seen, ["*"])
-    assert [each.name for each in chosen] == ["ens9"]
+    chosen, reasons = choose()
+    assert chosen == ["ens9"]
     assert reasons.keys() == {"lo", "eth0", "ens10", "br0", "ens11", "ens12", "ens13", "veth1a2b"}
-    assert "203.0.113.9/24" in reasons["ens12"][0]
-    assert "192.0.2.0/24" in reasons["ens13"][0]
-    assert "Wired: one \\ two" in reasons["eth0"][0]
-    assert not failed
+    words = {"ens12": "203.0.113.9/24", "ens13": "192.0.2.0/24", "eth0": "Wired: one \\ two"}
+    assert [name for name, word in words.items() if word not in reasons[name][0]] == []
 
 
 def test_ssh_is_the_first_reason_of_a_virtual_interface(host):
@@ -114,34 +171,13 @@ def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
     assert ([each.name for each in found], troubles) == (chosen, failed)
 
 
-def test_profile_is_skipped_unless_networkmanager_made_it(host):
-    (host / "bindings").write_text(BINDINGS.format("ens9", "", "yes"))
-    assert "one" in interfaces.choose(interfaces.gather_network(), ["ens*"])[1]["ens9"][0]
-    (host / "generated").write_text("[connection]\nid=Wired connection 1\n[.nmmeta]\nnm-generated=true\n")
-    (host / "connections").write_text(f"{UUID}:802-3-ethernet:{host}/generated:Wired connection 1\n")
-    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["ens*"])[0]] == ["ens9"]
-
-
-@pytest.mark.parametrize(("status", "chosen"), [(0, []), (1, ["ens9"])])
-def test_printed_configuration_counts_if_the_command_succeeds(host, status, chosen):
-    command = host / "bin" / "NetworkManager"
-    command.write_text(f"#!/bin/sh\necho '[keyfile]'\necho unmanaged-devices=interface-name:ens9\nexit {status}\n")
-    command.chmod(0o755)
-    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["*"])[0]] == chosen
-
-
-def test_networkmanager_without_an_answer_is_trouble(host):
+def test_describe_tells_why_an_interface_is_not_offered(host):
+    found = {each["name"]: each for each in interfaces.describe()}
+    assert (found["eth0"]["offered"], found["ens10"]["why"]) == (True, "no carrier")
     (host / "devices").write_text("")
     trouble = interfaces.gather_network().trouble
     assert isinstance(trouble, FleetError)
-    assert trouble.code == "networkmanager_unavailable"
-    assert interfaces.describe()[2]["why"] == trouble.summary
-
-
-def test_describe_tells_why_an_interface_is_not_offered(host):
-    facts = {each["name"]: each for each in interfaces.describe()}
-    assert facts["eth0"]["offered"]
-    assert facts["ens10"]["why"] == "no carrier"
+    assert (trouble.code, interfaces.describe()[2]["why"]) == ("networkmanager_unavailable", trouble.summary)
 
 
 ENS9 = {"ens9", "52:54:00:00:00:0c", "virtio_net", "ethernet"}
@@ -213,30 +249,6 @@ def test_link_that_networkd_configures_is_named(state, is_claimed):
 )
 def test_configuration_that_excludes_an_interface_is_quoted(text, line):
     assert claims.find_exclusion(text, ENS9) == (text.splitlines()[line] if line else None)
-
-
-@pytest.mark.parametrize(
-    ("reason", "shown_reason"),
-    [("74 (The device is unmanaged by user decision)", "by user decision"), ("0 (No reason given)", None)],
-)
-def test_unmanaged_interface_is_left_alone_with_the_reason(host, reason, shown_reason):
-    (host / "devices").write_text(f"{DEVICES}\n{shown('ens9', 'unmanaged', reason=reason)}")
-    why, _fix = interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"]
-    assert why.startswith("not managed by NetworkManager")
-    assert (shown_reason or "") in why
-    assert ("No reason" in why) is False
-
-
-def test_generated_profile_that_is_tried_for_ever_is_no_obstacle(host):
-    """In NetworkManager's default configuration, a fresh interface has one at once."""
-    other = UUID.replace("97", "00")
-    (host / "devices").write_text(f"{DEVICES}\n{shown('ens9', 'connecting', 'Wired connection 1', other)}")
-    (host / "generated").write_text("[connection]\nid=Wired connection 1\n[.nmmeta]\nnm-generated=true\n")
-    (host / "connections").write_text(f"{other}:802-3-ethernet:{host}/generated:Wired connection 1\n")
-    (host / "bindings").write_text(BINDINGS.format("ens9", "", "yes").replace(UUID, other))
-    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["ens*"])[0]] == ["ens9"]
-    (host / "generated").write_text("[connection]\nid=Wired connection 1\n")
-    assert interfaces.choose(interfaces.gather_network(), ["ens*"])[0] == []
 
 
 def test_profile_on_a_routed_host_brings_an_address_only():
@@ -318,25 +330,13 @@ def test_answer_of_ip_that_was_cut_is_read_again(host):
 
 @pytest.mark.parametrize("item", ["enp0s9", "enp0s*", "ens9"])
 def test_interface_is_found_by_its_other_name(host, item):
-    links = [{**each, "altnames": ["enp0s9"]} if each.get("ifname") == "ens9" else each for each in LINKS]
-    (host / "address").write_text(json.dumps(links))
-    chosen, _reasons, failed = interfaces.choose(interfaces.gather_network(), [item])
-    assert ([each.name for each in chosen], failed) == (["ens9"], [])
-
-
-def test_reason_of_an_interface_has_both_names(host):
-    links = [{**each, "altnames": ["ethernet0"]} if each.get("ifname") == "ens10" else each for each in LINKS]
-    (host / "address").write_text(json.dumps(links))
+    names = {"ens9": ["enp0s9"], "ens10": ["ethernet0"]}
+    (host / "address").write_text(
+        json.dumps([{**each, "altnames": names.get(each.get("ifname"), [])} for each in LINKS])
+    )
+    assert choose(item)[0] == ["ens9"]
     _chosen, reasons, failed = interfaces.choose(interfaces.gather_network(), ["ethernet0"])
-    assert failed == ["ens10"]
-    assert "ethernet0" in reasons["ens10"][0]
-
-
-@pytest.mark.parametrize("file", ["/run/NetworkManager/system-connections/netplan-ens9", "/etc/NetworkManager/x"])
-def test_choose_skips_an_interface_with_a_profile_in_any_file(host, file):
-    (host / "bindings").write_text(BINDINGS.format("ens9", "", "no"))
-    (host / "connections").write_text(f"{UUID}:802-3-ethernet:{file}:netplan-ens9\n")
-    assert file in interfaces.choose(interfaces.gather_network(), ["*"])[1]["ens9"][0]
+    assert (failed, "ethernet0" in reasons["ens10"][0]) == (["ens10"], True)
 
 
 @pytest.mark.parametrize(
@@ -358,47 +358,20 @@ def test_choose_skips_an_interface_with_a_profile_in_any_file(host, file):
     ],
 )
 def test_choose_skips_an_interface_to_which_a_profile_is_bound(host, binding, match, is_bound):
-    other = UUID.replace("97", "00")
-    lines = BINDINGS.format(*binding).replace(UUID, other) + (f"match.interface-name:{match}\n" if match else "")
+    lines = BINDINGS.format(*binding).replace(UUID, OTHER) + (f"match.interface-name:{match}\n" if match else "")
     (host / "bindings").write_text(f"{BINDINGS.format('eth0', '', 'yes')}\n{lines}")
-    (host / "connections").write_text(f"{CONNECTIONS}{other}:802-3-ethernet:/etc/NetworkManager/x:another\n")
-    chosen, reasons, _failed = interfaces.choose(interfaces.gather_network(), ["ens9"])
-    assert ("another" in reasons["ens9"][0]) if is_bound else [each.name for each in chosen] == ["ens9"]
-
-
-def test_choose_skips_an_interface_that_a_file_gives_away(host, monkeypatch):
-    (host / "frr").mkdir()
-    (host / "frr" / "one.conf").write_text("interface ens9\n")
-    (host / "frr" / "two.conf").mkdir()
-    monkeypatch.setattr(claims, "_FILES", (f"{host}/frr/*.conf",))
-    assert f"{host}/frr/one.conf:1" in interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"][0]
+    (host / "connections").write_text(f"{CONNECTIONS}{OTHER}:802-3-ethernet:/etc/NetworkManager/x:another\n")
+    chosen, reasons = choose("ens9")
+    assert ("another" in reasons["ens9"][0]) if is_bound else chosen == ["ens9"]
 
 
 def test_choose_names_one_of_two_profiles(host):
-    other = UUID.replace("97", "00")
-    lines = [BINDINGS.format("ens9", "", "no").replace(UUID, each) for each in (UUID, other)]
+    lines = [BINDINGS.format("ens9", "", "no").replace(UUID, each) for each in (UUID, OTHER)]
     (host / "bindings").write_text("\n".join(lines))
-    files = ((UUID, "/etc/x1:first"), (other, "/etc/x2:second"))
+    files = ((UUID, "/etc/x1:first"), (OTHER, "/etc/x2:second"))
     (host / "connections").write_text("".join(f"{uuid}:802-3-ethernet:{file}\n" for uuid, file in files))
-    reason, fix = interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"]
+    reason, fix = choose("ens9")[1]["ens9"]
     assert ("first" in reason, "/etc/x1" in reason, UUID in fix) == (True, True, True)
-
-
-def test_profile_of_another_interface_that_is_bound_to_nothing(host):
-    (host / "bindings").write_text(BINDINGS.format("", "", "yes"))
-    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["ens9"])[0]] == ["ens9"]
-
-
-def test_choose_skips_an_interface_that_connects(host):
-    (host / "devices").write_text(f"{DEVICES}\n{shown('ens9', 'connecting', 'netplan-ens9', UUID)}")
-    assert "netplan-ens9" in interfaces.choose(interfaces.gather_network(), ["*"])[1]["ens9"][0]
-
-
-def test_look_takes_no_profile_for_an_answer(host):
-    (host / "connections").write_text("")
-    seen = interfaces.gather_network()
-    assert (seen.trouble, seen.profiles) == (None, [])
-    assert [each.name for each in interfaces.choose(seen, ["*"])[0]] == ["ens9"]
 
 
 def test_profiles_that_disappear_twice_are_read_again(host):

@@ -45,25 +45,22 @@ def test_moved_banner_is_restored_as_the_same_file(message):
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
-@pytest.mark.parametrize("place", ["file", "folder"])
-def test_immutable_banner_is_named_before_a_change(message, monkeypatch, place, check_mode):
-    """Also root cannot rename it."""
-    fixed = str(message if place == "file" else message.parent)
-    monkeypatch.setattr(motd.files, "is_fixed", lambda path: path == fixed)
-    with pytest.raises(FleetError, match="is immutable") as raised:
+@pytest.mark.parametrize("fixed", ["file", "folder", "mount"])
+def test_banner_that_cannot_be_moved_is_named(message, tmp_path, monkeypatch, fixed, check_mode):
+    """Also root cannot rename a file that is immutable or a mount point."""
+    place = str(message.parent if fixed == "folder" else message)
+    if fixed == "mount":
+        mounts = f"36 35 98:0 /etc/banner {message} rw shared:1 - ext4 /dev/vda rw\n"
+        places = {"/proc/self/mountinfo": tmp_path / "mounts"}
+        tmp_path.joinpath("mounts").write_text(mounts)
+        monkeypatch.setattr(motd, "open", lambda path, *mode: places.get(path, Path(path)).open(*mode), raising=False)
+    else:
+        monkeypatch.setattr(motd.files, "is_fixed", lambda path: path == place)
+    cause = "is a mount point" if fixed == "mount" else "is immutable"
+    with pytest.raises(FleetError, match=cause) as raised:
         move_aside(message, check_mode)
-    assert (raised.value.code, fixed in raised.value.fix) == ("motd_not_moved", True)
-    assert files(message) == {"motd": TEXT}
-
-
-def test_banner_that_is_a_mount_point_is_named(message, monkeypatch):
-    mounts = message.with_name("mountinfo")
-    mounts.write_text(f"36 35 98:0 /etc/banner {message} rw shared:1 - ext4 /dev/vda rw\n")
-    places = {"/proc/self/mountinfo": mounts}
-    monkeypatch.setattr(motd, "open", lambda path, *mode: places.get(path, Path(path)).open(*mode), raising=False)
-    with pytest.raises(FleetError, match="is a mount point") as raised:
-        move_aside(message)
-    assert (raised.value.code, message.read_text()) == ("motd_not_moved", TEXT)
+    assert (raised.value.code, fixed == "mount" or place in raised.value.fix) == ("motd_not_moved", True)
+    assert files(message).keys() - {"mounts"} == {"motd"}
 
 
 @pytest.mark.parametrize("before", [{}, {"motd.bak": OTHER}], ids=str)
@@ -91,38 +88,25 @@ def test_restore_without_note_ignores_other_backups(message, names, content):
     assert files(message) == before
 
 
-def test_restore_keeps_a_new_banner(message):
-    move_aside(message)
-    message.write_text("new banner")
+def test_restore_takes_what_it_is_for(message):
+    backup = move_aside(message).values["backup_file"]
+    message.write_text("the next one")
     before = files(message)
     with pytest.raises(FleetError, match="was written after"):
         restore(message)
     assert files(message) == before
-
-
-def test_restore_takes_the_last_banner_only(message):
-    first = move_aside(message).values["backup_file"]
-    message.write_text("the next one")
     move_aside(message)
-    restore(message)
-    assert not restore(message).changed
-    assert files(message) == {"motd": "the next one", Path(first).name: TEXT}
+    assert (restore(message).changed, restore(message).changed) == (True, False)
+    assert files(message) == {"motd": "the next one", Path(backup).name: TEXT}, "the last one alone"
+    message.unlink()
+    assert [restore(message, backup).changed, restore(message).changed] == [True, False]
+    assert files(message) == {"motd": TEXT}
 
 
 def test_restore_after_manual_restore_changes_nothing(message):
     Path(move_aside(message).values["backup_file"]).rename(message)
     message.with_name("motd.bak").write_text(OTHER)
-    assert not restore(message).changed
-    assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
-
-
-def test_restore_named_backup(message):
-    move_aside(message)
-    other = message.with_name("motd.bak-2024")
-    other.write_text(OTHER)
-    restore(message, other)
-    assert message.read_text() == OTHER
-    assert not restore(message).changed
+    assert (restore(message).changed, files(message)) == (False, {"motd": TEXT, "motd.bak": OTHER})
 
 
 def test_restore_names_what_it_cannot_use(message):
