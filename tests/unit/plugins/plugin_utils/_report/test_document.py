@@ -31,8 +31,7 @@ def test_the_document_is_as_its_schema_has_it(document):
 
 def test_no_secret_can_come_in_because_fields_are_taken_by_name():
     secret = "s3cret-never-shown"
-    run = RecordedRun()
-    run.play("check", "edge-1")
+    run = RecordedRun().play("check", "edge-1")
     result = planned({**HEALTHY, "password": secret}, password=secret, invocation={"module_args": {"password": secret}})
     result["engine"]["session"] = secret
     run.task("edge-1", "slb.fleet.engine_plan", result)

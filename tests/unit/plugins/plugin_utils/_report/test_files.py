@@ -9,16 +9,8 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Run
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
-    AT_THE_END,
-    folder_for,
-    retry,
-    write_all,
-)
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    healthy,
-    troubled,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, folder_for, retry, write_all
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import healthy, troubled
 
 
 def test_retry_has_failed_unreachable_and_not_started_hosts():

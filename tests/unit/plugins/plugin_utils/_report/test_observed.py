@@ -35,11 +35,7 @@ def test_released_interfaces_count_if_another_one_stays(is_failed):
 
 # Scripts and alerts use these words of report.json.
 CODES = [
-    ("engine_container", {"set_aside_as": "slb-leftover-1"}, "container_set_aside"),
-    ("engine_container", {"set_aside_as": None}, "container_deleted"),
     ("engine_container", {"started": True}, "engine_started"),
-    ("engine_container", {"restored": True}, "container_restored"),
-    ("engine_container", {"restored": False}, "record_restored"),
     ("engine_install", {"outcome": "requested"}, "install_requested"),
     ("engine_install", {"outcome": "unknown"}, "install_unknown"),
     ("engine_plan", {"has_recorded": True}, "record_verified"),

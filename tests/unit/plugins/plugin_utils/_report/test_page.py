@@ -70,7 +70,3 @@ def test_picture_is_described_and_refers_to_nothing():
 def test_names_in_the_picture_are_text():
     root = picture(page(deployment(10, HOSTILE.replace("\x1b", "")).ended()))
     assert "</script><script>alert(1)</script>" in str(root.findtext(f"{SVG}g[2]/{SVG}title"))
-
-
-def test_page_of_a_run_too_short_for_a_picture_has_none():
-    assert "<svg" not in page(RecordedRun().ended())

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    RecordedRun,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import RecordedRun
 
 
 def test_the_summary_stays_small_however_many_hosts_have_trouble():

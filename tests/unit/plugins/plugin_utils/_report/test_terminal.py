@@ -46,8 +46,7 @@ def test_failures_are_grouped_by_code_and_next_is_last():
 
 
 def test_verified_installation_is_one_change():
-    run = RecordedRun()
-    run.play("deploy", "edge-1", "edge-2")
+    run = RecordedRun().play("deploy", "edge-1", "edge-2")
     for name in ("edge-1", "edge-2"):
         run.plan(name, ABSENT)
         run.task(name, "slb.fleet.engine_install", {"changed": True, "outcome": "requested"})
@@ -57,8 +56,7 @@ def test_verified_installation_is_one_change():
 
 @pytest.mark.parametrize(("playbook", "check"), [("slb.fleet.rollout", True), ("slb.fleet.diagnose", False)])
 def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook, check):
-    run = RecordedRun(playbook, check=check, folder="/reports")
-    run.play("check", *"abcdefg")
+    run = RecordedRun(playbook, check=check, folder="/reports").play("check", *"abcdefg")
     for name in "abc":
         run.plan(name, {**ABSENT, "steps": ["move /etc/motd aside", "request the installation"]})
     run.plan("d", {**ABSENT, "action": "replace"})
@@ -92,8 +90,7 @@ def test_plan_of_a_retirement_installs_nothing(word):
 
 
 def test_a_plan_shows_a_cause_of_many_hosts_once():
-    run = RecordedRun(check=True)
-    run.play("check", *"abcdefgh")
+    run = RecordedRun(check=True).play("check", *"abcdefgh")
     for name in "abcdefgh":
         run.fail(name, {**RUNNING, "seen": [f"container slb running, {name}"], "fix": "Set it."})
     shown = list(lines(run.ended()))
@@ -103,8 +100,7 @@ def test_a_plan_shows_a_cause_of_many_hosts_once():
 
 
 def test_check_mode_of_an_adoption_shows_changed_hosts_only():
-    run = RecordedRun("slb.fleet.adopt_interfaces", check=True)
-    run.play("adopt", "edge-1", "edge-2")
+    run = RecordedRun("slb.fleet.adopt_interfaces", check=True).play("adopt", "edge-1", "edge-2")
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9"}]})
     run.task("edge-2", "slb.fleet.interface", {"changed": False})
     shown = list(lines(run.ended()))
@@ -116,8 +112,7 @@ FORGED = "esc\x1b[31mred\nNext: rm -rf /\u202e\ufffe\udc80"
 
 
 def test_a_name_forges_no_line_and_moves_no_cursor():
-    run = RecordedRun(folder="/reports")
-    run.play("check", FORGED, "-e", "edge-3")
+    run = RecordedRun(folder="/reports").play("check", FORGED, "-e", "edge-3")
     run.lose(FORGED)
     run.fail("-e", RUNNING)
     run.plan("edge-3", HEALTHY)
@@ -133,8 +128,7 @@ def test_a_name_forges_no_line_and_moves_no_cursor():
 
 
 def test_an_audit_says_what_there_is_to_approve():
-    run = RecordedRun("slb.fleet.audit")
-    run.play("audit", *(f"edge-{number}" for number in range(10)))
+    run = RecordedRun("slb.fleet.audit").play("audit", *(f"edge-{number}" for number in range(10)))
     for number in range(8):
         run.plan(f"edge-{number}", ABSENT)
     run.plan("edge-8", {**ABSENT, "action": "replace", "code": "dead"})
@@ -158,8 +152,7 @@ def test_each_change_is_counted(code):
 
 
 def test_step_that_was_cut_is_shown_as_unknown():
-    run = RecordedRun()
-    run.play("deploy", "edge-1")
+    run = RecordedRun().play("deploy", "edge-1")
     run.plan("edge-1", RUNNING)
     run.task("edge-1", "slb.fleet.engine_install", {"failed": True, "is_unknown": True, "msg": "x"})
     document = run.ended()

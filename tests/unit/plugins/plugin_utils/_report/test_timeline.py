@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import document_from, merge_documents
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.timeline import timeline
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
     ABSENT,
@@ -21,8 +22,7 @@ from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_
 
 def rollout() -> RecordedRun:
     """Return a run of 100 s: edge-1 is healthy; edge-2 is deployed, then edge-3, which fails."""
-    run = RecordedRun()
-    run.play("check", "edge-1", "edge-2", "edge-3")
+    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
     run.plan("edge-1", HEALTHY, seconds=10)
     run.plan("edge-2", ABSENT, seconds=10)
     run.plan("edge-3", ABSENT, seconds=20)
@@ -59,22 +59,17 @@ def test_timeline_shows_the_batches_and_the_time():
 
 
 def test_hosts_without_a_result_stay_in_progress_or_wait():
-    run = RecordedRun()
-    run.play("check", "edge-1", "edge-2", "edge-3")
+    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
     for name in ("edge-1", "edge-2", "edge-3"):
         run.plan(name, ABSENT, seconds=10)
     run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-1",))
     run.start("edge-1")
     run.now = 100
-    assert drawn(run.ended("interrupted")) == {
-        "waiting": "M0 3H0V0H1000V3Z",
-        "in progress": "M300 3H300V2H1000V3Z",
-    }
+    assert drawn(run.ended("interrupted")) == {"waiting": "M0 3H0V0H1000V3Z", "in progress": "M300 3H300V2H1000V3Z"}
 
 
 def test_hosts_that_nothing_verifies_are_done_with_their_batch():
-    run = RecordedRun("slb.fleet.adopt_interfaces")
-    run.play("adopt", "edge-1")
+    run = RecordedRun("slb.fleet.adopt_interfaces").play("adopt", "edge-1")
     run.task("edge-1", "slb.fleet.interface", {"changed": True}, seconds=50)
     run.play("after", "edge-2")
     run.task("edge-2", "slb.fleet.interface", {"changed": True}, seconds=50)
@@ -97,18 +92,15 @@ def test_timeline_of_merged_runs_has_their_common_time():
     assert drawn(whole)["in progress"] == "M0 2H0V1H600V0H1000V2Z"
 
 
-@pytest.mark.parametrize("seconds", [0, 4])
-def test_run_that_is_too_short_has_no_timeline(seconds):
+@pytest.mark.parametrize(("hosts", "seconds"), [(1, 0), (1, 4), (0, 100)])
+def test_run_that_is_too_short_or_empty_has_no_timeline(hosts, seconds):
     run = RecordedRun()
-    run.play("check", "edge-1")
-    run.plan("edge-1", HEALTHY, seconds=seconds)
+    run.now = 0 if hosts else seconds
+    if hosts:
+        run.play("check", "edge-1")
+        run.plan("edge-1", HEALTHY, seconds=seconds)
     assert timeline(run.ended()) is None
-
-
-def test_run_without_hosts_has_no_timeline():
-    run = RecordedRun()
-    run.now = 100
-    assert timeline(run.ended()) is None
+    assert "<svg" not in page(run.ended())
 
 
 def test_times_of_another_report_outside_of_its_run_stay_in_it():

@@ -53,8 +53,9 @@ class RecordedRun:
         self.recorder = Recorder(Run(playbook, check, **facts), folder, noon, 0.0)
         self.now, self._task = 0.0, 0
 
-    def play(self, name: str, *hosts: str, batch: tuple[str, ...] | None = None) -> None:
+    def play(self, name: str, *hosts: str, batch: tuple[str, ...] | None = None) -> RecordedRun:
         self.recorder.play(name, hosts, hosts if batch is None else batch, self.now)
+        return self
 
     def start(self, host: str, *, is_step: bool = False) -> None:
         """Start a task that does not end."""
@@ -88,8 +89,7 @@ class RecordedRun:
 
 def troubled(folder: str = "") -> Document:
     """Return the document of a run with a host of each status."""
-    run = RecordedRun(folder=folder)
-    run.play("check", "edge-1", "edge-2", "edge-3", "edge-4")
+    run = RecordedRun(folder=folder).play("check", "edge-1", "edge-2", "edge-3", "edge-4")
     run.plan("edge-1", HEALTHY)
     run.fail("edge-2", RUNNING)
     run.lose("edge-3")
@@ -112,8 +112,7 @@ def healthy(number: int) -> Document:
 
 
 def hostile() -> Document:
-    run = RecordedRun()
-    run.play("check", "edge-1", "edge-2")
+    run = RecordedRun().play("check", "edge-1", "edge-2")
     run.fail("edge-1", {"action": "fail", "code": "listed_but_not_running", "summary": HOSTILE, "seen": [HOSTILE]})
     run.lose("edge-2", HOSTILE)
     return run.ended()
