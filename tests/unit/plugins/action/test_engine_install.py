@@ -9,13 +9,11 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.slb.fleet.plugins.action import engine_install
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CHECK_FIRST, Install
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import (
-    LIST,
-    facts,
-    host,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import LIST, facts, host
 
 GONE = AnsibleConnectionFailure("gone")
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
+HEALTHY = facts(1, record={"state": "verified", "last_verified": "c1", **ENGINE})
 
 
 class Action(engine_install.ActionModule):
@@ -47,15 +45,30 @@ def prepared(arguments, state="prepared"):
     return {"changed": True, "record": {"state": state, "request_id": arguments["request_id"]}}
 
 
+def set_aside(arguments):
+    return {**prepared(arguments), "set_aside_as": "slb-leftover-1", "before": {"state": "exited"}}
+
+
 def marked(arguments):
     return prepared(arguments, "requested")
 
 
+CHANGED = {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""}
 RESTORED = {"changed": True, "restored": True, "record": {"state": "none"}}
 
 
 def failure(outcome, **values):
     return FleetError("x", "Rejected.", "Fix it.", outcome=outcome, **values)
+
+
+def error_of(action):
+    with pytest.raises(FleetError) as caught:
+        action.act({})
+    return caught.value
+
+
+def code_of(action):
+    return error_of(action).code
 
 
 @pytest.fixture
@@ -109,38 +122,35 @@ def test_install_takes_the_patterns_of_the_variables(node):
 @pytest.mark.parametrize(
     ("answers", "code", "steps"),
     [
-        ([{"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""}], "state_changed", ["prepare"]),
+        ([CHANGED], "state_changed", ["prepare"]),
         ([GONE, GONE], "host_unreachable", ["prepare"] * 2),
         ([{}, RESTORED], "record_not_writable", ["prepare", "restore"]),
         ([marked, RESTORED], "record_not_writable", ["prepare", "restore"]),
         ([prepared, GONE, GONE, RESTORED], "host_unreachable", ["prepare", "mark", "mark", "restore"]),
         ([prepared, prepared, RESTORED], "record_not_writable", ["prepare", "mark", "restore"]),
-        (
-            [prepared, {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""}, RESTORED],
-            *("state_changed", ["prepare", "mark", "restore"]),
-        ),
+        ([prepared, CHANGED, RESTORED], "state_changed", ["prepare", "mark", "restore"]),
+        ([FleetError("host_not_checked", "No Python.", "Fix.")], "host_not_checked", ["prepare"]),
     ],
 )
 def test_install_without_a_confirmed_record_sends_nothing(node, answers, code, steps):
     action = Action(*answers)
-    with pytest.raises(FleetError) as caught:
-        action.act({})
-    assert (caught.value.code, action.steps, node.requests) == (code, steps, [])
+    assert (code_of(action), action.steps, node.requests) == (code, steps, [])
 
 
 def test_install_with_a_lost_answer_repeats_the_step(node):
-    action = Action(GONE, prepared, GONE, marked)
+    """The shared connection is ended first."""
+    action, resets = Action(GONE, prepared, GONE, marked), []
+    action._connection = SimpleNamespace(reset=lambda: resets.append(1))
     assert action.act({})["outcome"] == "requested"
-    assert action.steps == ["prepare", "prepare", "mark", "mark"]
+    assert (action.steps, len(resets)) == (["prepare", "prepare", "mark", "mark"], 2)
     assert {call["request_id"] for call in action.calls} == {"aa11"}
 
 
 def test_install_sends_a_planned_request_once(node):
     assert Action(prepared, marked).act({})["outcome"] == "requested"
+    assert node.host.reservations.noted("not accepted aa11") == []
     action = Action(prepared, marked)
-    with pytest.raises(FleetError) as caught:
-        action.act({})
-    assert (caught.value.code, action.calls, len(node.requests)) == ("state_changed", [], 1)
+    assert (code_of(action), action.calls, len(node.requests)) == ("state_changed", [], 1)
 
 
 @pytest.mark.parametrize(
@@ -155,12 +165,11 @@ def test_install_sends_a_planned_request_once(node):
 def test_install_with_a_negative_answer_restores(node, answer, code, words):
     node.answer = answer
     action = Action(prepared, marked, RESTORED)
-    with pytest.raises(FleetError) as caught:
-        action.act({})
-    assert (caught.value.code, caught.value.values["restored"]) == (code, True)
-    assert words in caught.value.summary
+    error = error_of(action)
+    assert (error.code, error.values["restored"], words in error.summary) == (code, True, True)
     assert (action.steps, len(node.requests)) == (["prepare", "mark", "restore"], 1)
-    assert (action.calls[2]["request_id"], action.calls[2]["requested_age"]) == ("aa11", 0)
+    restore = [action.calls[2][key] for key in ("request_id", "open_age", "requested_age", "lock_timeout")]
+    assert restore == ["aa11", 0, 0, 10]
 
 
 def test_install_leaves_a_new_container_to_the_next_check(node):
@@ -170,52 +179,22 @@ def test_install_leaves_a_new_container_to_the_next_check(node):
     assert result["outcome"] == "exists"
 
 
-def test_install_rejected_after_an_earlier_request_fails(node):
-    """The record before is the earlier request of the same run."""
-    node.answer = Install("exists", 200, "exists")
-    with pytest.raises(FleetError) as caught:
-        Action(prepared, marked, {"restored": False, "record": {"state": "requested", "request_id": "b"}}).act({})
-    assert caught.value.code == "exists_elsewhere"
-
-
-def test_install_names_a_container_that_stays_set_aside(node):
-    """Another run has taken over the record."""
-    aside = {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""}
-    first = lambda arguments: {**prepared(arguments), "set_aside_as": "slb-leftover-1"}  # noqa: E731
-    with pytest.raises(FleetError) as caught:
-        Action(first, aside, {"restored": False, "record": {"state": "none"}}).act({})
-    assert caught.value.values["set_aside_as"] == "slb-leftover-1"
-
-
 def test_install_in_check_mode_sends_nothing(node):
     result = Action({"changed": True}, check=True).act({})
     assert (result["changed"], "outcome" in result, node.requests) == (True, False, [])
     assert (result["requests"], Action({}, check=True).act({})["requests"]) == (0, 0)
 
 
-def code_of(action):
-    with pytest.raises(FleetError) as caught:
-        action.act({})
-    return caught.value.code
-
-
 def test_install_tells_the_host_what_the_plan_expects(node):
-    action = Action(prepared, marked)
+    action = Action(set_aside, marked)
     node.host.variables.update(stop_timeout=33, host_timeout=40)
-    action.act({})
-    engine = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
+    result = action.act({})
+    assert (result["set_aside_as"], result["before"]) == ("slb-leftover-1", {"state": "exited"})
     seen = {"container_id": None, "container_state": "absent", "record_state": "none", "record_request_id": None}
-    limits = {"time_limit": 68, "lock_timeout": 10}
-    safety = {
-        "allow_established": False,
-        "remove": False,
-        "ignored_starters": [],
-        "stop_timeout": 33,
-        "wait_timeout": 180,
-    }
-    step = {"request_id": "aa11", **engine, **limits}
-    assert action.calls[0] == {**step, "step": "prepare", "action": "install", "expected": seen, **safety}
-    assert action.calls[1] == {**step, "step": "mark"}
+    safety = {"allow_established": False, "remove": False, "ignored_starters": []}
+    step = {"request_id": "aa11", **ENGINE, "time_limit": 68, "lock_timeout": 10}
+    prepare = {"step": "prepare", "action": "install", "expected": seen, "stop_timeout": 33, "wait_timeout": 180}
+    assert action.calls == [{**step, **prepare, **safety}, {**step, "step": "mark"}]
 
 
 def test_install_waits_for_the_lock_no_longer_than_its_task(node):
@@ -247,57 +226,43 @@ def test_install_without_a_session_leaves_the_host_alone(node, monkeypatch):
         ({"plan": {"action": "replace"}}, "state_changed"),
         ({"slb_host": facts(1)}, "unverified_container"),
         ({"slb_host": facts(1, record={"state": "requested", "age": 1})}, "state_changed"),
+        *(
+            ({"slb_host": HEALTHY, "plan": {"action": action}}, "state_changed")
+            for action in ("wait", "none", "record")
+        ),
         ({"requests": 2}, "no_further_request"),
     ],
 )
 def test_install_with_another_plan_changes_nothing(node, change, code):
     action = Action()
     action._task.args["plan"].update(change)
-    with pytest.raises(FleetError) as raised:
-        action.act({})
-    assert (raised.value.code, action.calls, node.requests) == (code, [], [])
-    assert raised.value.fix
+    error = error_of(action)
+    assert (error.code, bool(error.fix), action.calls, node.requests) == (code, True, [], [])
 
 
-@pytest.mark.parametrize("action_planned", ["wait", "none", "record", "fail"])
-def test_install_of_a_plan_without_work_is_refused(node, action_planned):
-    action = Action()
-    verified = {"state": "verified", "last_verified": "c1", "name": "edge-1", "manage_ip": "192.0.2.1"}
-    healthy = facts(1, record={**verified, "base_url": "https://console.example"})
-    action._task.args["plan"].update(plan={"action": action_planned}, slb_host=healthy)
-    assert (code_of(action), action.calls) == ("state_changed", [])
-
-
-def test_request_is_noted_as_not_accepted_only_if_so(node):
-    Action(prepared, marked).act({})
-    assert node.host.reservations.noted("not accepted aa11") == []
+OWN, EARLIER = {"state": "requested", "request_id": "aa11"}, {"state": "requested", "request_id": "b"}
+TAKEN = {"failed": True, "code": "name_taken", "msg": "m", "fix": "f"}
+ASIDE = "slb-leftover-1"
 
 
 @pytest.mark.parametrize(
     ("answer", "code", "is_restored", "name"),
     [
         ({"restored": True, "after": {"state": "running"}}, "install_rejected", True, None),
-        ({"restored": False}, "install_rejected", False, "slb-leftover-1"),
-        ({"failed": True, "code": "name_taken", "msg": "m", "fix": "f"}, "name_taken", False, "slb-leftover-1"),
-        ({"failed": True}, "partially_restored", False, "slb-leftover-1"),
+        # Another run has taken over the record, or it is that of an earlier request of the same run.
+        *(({"restored": False, "record": each}, "install_rejected", False, ASIDE) for each in (OWN, EARLIER, {}, None)),
+        (TAKEN, "name_taken", False, ASIDE),
+        ({"failed": True}, "partially_restored", False, ASIDE),
         (GONE, "host_unreachable", None, None),
     ],
 )
 def test_restore_after_a_rejection_is_reported(node, answer, code, is_restored, name):
     node.answer = failure("rejected", answer="no")
-    action = Action(lambda given: {**prepared(given), "set_aside_as": "slb-leftover-1"}, marked, answer)
-    with pytest.raises(FleetError) as caught:
-        action.act({})
-    values = caught.value.values
-    assert (caught.value.code, values.get("restored"), values.get("set_aside_as")) == (code, is_restored, name)
-    assert action.calls[2]["step"] == "restore"
-    assert (action.calls[2]["open_age"], action.calls[2]["requested_age"], action.calls[2]["lock_timeout"]) == (
-        0,
-        0,
-        10,
-    )
+    error = error_of(Action(set_aside, marked, answer))
+    values = error.values
+    assert (error.code, values.get("restored"), values.get("set_aside_as")) == (code, is_restored, name)
     if is_restored is not None:
-        assert (values["outcome"], values["requests"], bool(caught.value.fix)) == ("rejected", 1, True)
+        assert (values["outcome"], values["requests"], bool(error.fix)) == ("rejected", 1, True)
         assert values["after"] == ({"state": "running"} if is_restored else None)
 
 
@@ -305,49 +270,22 @@ def test_restore_whose_answer_was_lost_is_unknown(node):
     """The repetition finds nothing to do: the first execution may have restored the container."""
     node.answer = failure("rejected", answer="no")
     again = {"changed": False, "restored": False, "is_unknown": True, "record": {"state": "none"}}
-    with pytest.raises(FleetError) as caught:
-        Action(lambda given: {**prepared(given), "set_aside_as": "slb-leftover-1"}, marked, again).act({})
-    assert (caught.value.code, caught.value.values["is_unknown"]) == ("install_rejected", True)
-    assert "set aside as" not in caught.value.summary
+    error = error_of(Action(set_aside, marked, again))
+    assert (error.code, error.values["is_unknown"]) == ("install_rejected", True)
+    assert "set aside as" not in error.summary
 
 
-@pytest.mark.parametrize("record", [{"state": "requested", "request_id": "aa11"}, {"state": "none"}, None])
-def test_rejection_is_a_failure_unless_a_container_came(node, record):
-    node.answer = failure("rejected", answer="no")
-    assert code_of(Action(prepared, marked, {"restored": False, "record": record})) == "install_rejected"
+LOST, INVALID = FleetError("host_unreachable", "Lost.", "Fix."), FleetError("host_answer_invalid", "Invalid.", "Check.")
 
 
-def test_lost_answers_leave_the_result_unknown(node):
-    with pytest.raises(FleetError) as caught:
-        Action(FleetError("host_unreachable", "Lost.", "Fix."), GONE).act({})
-    assert (caught.value.code, caught.value.values["is_unknown"]) == ("host_unreachable", True)
-    action = Action(FleetError("host_not_checked", "No Python.", "Fix."))
-    assert (code_of(action), action.steps) == ("host_not_checked", ["prepare"])
-
-
-@pytest.mark.parametrize("lost", [[GONE], [FleetError("host_unreachable", "", "")], []])
-def test_refusal_after_a_lost_answer_leaves_the_result_unknown(node, lost):
-    refusal = {"failed": True, "code": "state_changed", "msg": "Record is restoring already."}
-    with pytest.raises(FleetError) as caught:
-        Action(*lost, refusal).act({})
-    assert (caught.value.code, bool(caught.value.values.get("is_unknown"))) == ("state_changed", bool(lost))
-
-
-def test_lost_answer_ends_the_shared_connection(node):
-    action, resets = Action(GONE, prepared, marked), []
-    action._connection = SimpleNamespace(reset=lambda: resets.append(1))
-    action.act({})
-    assert len(resets) == 1
-
-
-def test_result_shows_what_was_set_aside(node):
-    answer = {"set_aside_as": "slb-leftover-1", "before": {"state": "exited"}}
-    result = Action(lambda given: {**prepared(given), **answer}, marked).act({})
-    assert {key: result[key] for key in answer} == answer
-
-
-def test_step_without_a_usable_answer_has_an_unknown_result(node):
-    with pytest.raises(FleetError) as caught:
-        Action(FleetError("host_answer_invalid", "Answer of this host invalid.", "Check the host.")).act({})
-    assert (caught.value.code, caught.value.values["is_unknown"]) == ("host_answer_invalid", True)
-    assert node.requests == []
+@pytest.mark.parametrize(
+    ("answers", "code", "is_unknown"),
+    [
+        *(([*lost, CHANGED], "state_changed", bool(lost)) for lost in ([GONE], [LOST], [])),
+        ([LOST, GONE], "host_unreachable", True),
+        ([INVALID], "host_answer_invalid", True),
+    ],
+)
+def test_lost_answer_leaves_the_result_unknown(node, answers, code, is_unknown):
+    error = error_of(Action(*answers))
+    assert (error.code, bool(error.values.get("is_unknown")), node.requests) == (code, is_unknown, [])

@@ -31,7 +31,8 @@ ABSENT = facts(1, engine_container={**CONTAINER, "state": "absent", "id": None, 
 LEFTOVER, HEALTHY, WAITING = facts(1, motd=LONG), facts(1, record=VERIFIED), facts(1, record=REQUESTED)
 WAITING["engine_container"] = ABSENT["engine_container"]
 NOTHING = {"hosts": {}, "digest": digest_of({})}
-GONE = AnsibleConnectionFailure("gone")
+GONE, CHANGED = AnsibleConnectionFailure("gone"), {"failed": True, "code": "state_changed"}
+RECORDS = {"phase": "deploy", "record": True}
 PHASES = {"check": {}, "deploy": {"phase": "deploy"}, "verify": {"phase": "verify"}}
 
 
@@ -110,15 +111,18 @@ def test_check_of_an_absent_engine_prepares_the_install(node):
     assert not {"warnings", "unknown_engines", "has_recorded", "diff"} & set(result)
 
 
-@pytest.mark.parametrize("approved", [{}, [], {"hosts": {}}, "missing.json"], ids=str)
-def test_invalid_approved_plan_fails_a_healthy_fleet(approved):
+@pytest.mark.parametrize(
+    ("approved", "is_valid"),
+    [
+        *((approved, False) for approved in ({}, [], {"hosts": {}}, "missing.json")),
+        *((approved, True) for approved in (NOTHING, f"sha256:{0:064}")),
+    ],
+    ids=str,
+)
+def test_invalid_approved_plan_fails_a_healthy_fleet(approved, is_valid):
     """Later, only hosts with work read it. One host reports it for the run."""
-    assert outcome(Action().run_with(approved_plan=approved)) == ("fail", "approved_plan_invalid")
-    assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
-
-
-@pytest.mark.parametrize("approved", [NOTHING, f"sha256:{0:064}"], ids=str)
-def test_approved_plan_without_work_is_valid(approved):
+    first = ("none", "healthy") if is_valid else ("fail", "approved_plan_invalid")
+    assert outcome(Action(*[HEALTHY] * is_valid).run_with(approved_plan=approved)) == first
     assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
 
 
@@ -128,6 +132,20 @@ def test_fetch_of_the_list_leaves_time_for_the_host(node, timeout, end):
     action._task.timeout, action._began = timeout, 100
     action.run_with(engine_list=LIST)
     assert node.end == end
+
+
+def test_engine_that_starts_after_the_fetch_is_not_missing(node):
+    """Facts are gathered after the fetch: an engine that is deployed in between is still listed so."""
+    entry = {"name": "edge-1", "address": "192.0.2.1"}
+    node.listing = Listing([{**entry, "state": "deploying"}])
+
+    def gather(*_arguments, **_more):
+        node.listing = Listing([{**entry, "state": "running"}])
+        return {"slb_host": ABSENT}
+
+    action = Action()
+    action.on_host = gather
+    assert outcome(action.run_with(engine_list=LIST)) == ("wait", "deploying_in_engine_list")
 
 
 def test_check_of_a_healthy_engine_returns_little(node):
@@ -219,38 +237,22 @@ def test_deployment_fetches_a_young_engine_list(node, phase, is_young):
     assert bool(not_before) == is_young
 
 
-@pytest.mark.parametrize("phase", ["check"])
-def test_host_lost_at_first_contact_is_unreachable(phase):
-    with pytest.raises(AnsibleConnectionFailure):
-        Action(GONE, **PHASES[phase]).run_with()
-
-
-def test_host_lost_after_the_install_is_a_failure():
-    with pytest.raises(FleetError) as caught:
-        Action(GONE, phase="deploy").run_with()
-    assert caught.value.code == "host_unreachable"
-
-
 @pytest.mark.parametrize(
-    ("answer", "code"), [({"failed": True, "code": "x", "msg": "m"}, "x"), ({}, "host_answer_invalid")]
+    ("answers", "args", "code"),
+    [
+        ([{"slb_host": None, "failed": True, "code": "x", "msg": "m"}], {}, "x"),
+        ([{"slb_host": None}], {}, "host_answer_invalid"),
+        ([GONE], {"phase": "deploy"}, "host_unreachable"),  # not unreachable: the install may be in progress
+        ([LEFTOVER, GONE], RECORDS, "host_unreachable"),
+        ([LEFTOVER, CHANGED], RECORDS, "state_changed"),
+    ],
 )
-def test_check_without_facts_is_a_failure(answer, code):
+def test_host_without_a_usable_answer_is_a_failure(answers, args, code):
     with pytest.raises(FleetError) as caught:
-        Action({"slb_host": None, **answer}).run_with()
+        Action(*answers, **args).run_with(unverified_engine="adopt")
     assert caught.value.code == code
-
-
-@pytest.mark.parametrize("phase", PHASES)
-def test_limit_of_replacements_holds_after_the_check(phase):
-    result = Action(LEFTOVER, **PHASES[phase]).run_with(engine_list=LIST, max_replaced=0)
-    assert outcome(result) == (("replace", "leftover") if phase == "check" else ("fail", "replace_limit_exceeded"))
-    assert result["plan"]["by_list"] is (phase == "check")
-
-
-@pytest.mark.parametrize("phase", PHASES)
-def test_approval_is_compared_after_the_check(phase):
-    result = Action(ABSENT, **PHASES[phase]).run_with(approved_plan=NOTHING)
-    assert outcome(result) == (("install", "not_installed") if phase == "check" else ("fail", "not_in_approved_plan"))
+    with pytest.raises(AnsibleConnectionFailure):
+        Action(GONE).run_with()
 
 
 def test_approval_of_a_digest_is_of_the_checked_hosts():
@@ -261,17 +263,14 @@ def test_approval_of_a_digest_is_of_the_checked_hosts():
     assert outcome(Action(ABSENT, phase="deploy").run_with(approved_plan=approved))[0] == "fail"
 
 
-def test_request_that_was_sent_needs_no_further_approval():
-    result = Action(ABSENT, phase="verify", planned={"requests": 1, "request_id": "aa11"}).run_with(
-        approved_plan=NOTHING
-    )
-    assert (outcome(result), result["requests"]) == (("install", "not_installed"), 1)
-    assert len(result["request_id"]) == 32
-
-
-def test_third_request_of_a_run_is_refused():
-    result = Action(ABSENT, phase="verify", planned={"requests": 2, "request_id": "aa11"}).run_with()
-    assert (outcome(result), result["request_id"]) == (("fail", "no_further_request"), "aa11")
+@pytest.mark.parametrize(
+    ("requests", "expected"), [(1, ("install", "not_installed")), (2, ("fail", "no_further_request"))]
+)
+def test_second_request_of_a_run_needs_no_approval(requests, expected):
+    planned = {"requests": requests, "request_id": "aa11"}
+    result = Action(ABSENT, phase="verify", planned=planned).run_with(approved_plan=NOTHING)
+    assert (outcome(result), result["requests"]) == (expected, requests)
+    assert (result["request_id"] == "aa11") is (requests == 2)
 
 
 @pytest.mark.parametrize(("slb_host", "action"), [(WAITING, "wait"), (HEALTHY, "none"), (LEFTOVER, "fail")])
@@ -286,25 +285,31 @@ def checked(slb_host=ABSENT, **variables):
     return Action(slb_host, group="work").run_with(**variables)
 
 
+@pytest.mark.parametrize("phase", [*PHASES, "compare"])
+@pytest.mark.parametrize(
+    ("slb_host", "variables", "expected", "code"),
+    [
+        (LEFTOVER, {"engine_list": LIST, "max_replaced": 0}, ("replace", "leftover"), "replace_limit_exceeded"),
+        (ABSENT, {"approved_plan": NOTHING}, ("install", "not_installed"), "not_in_approved_plan"),
+    ],
+    ids=["limit", "approval"],
+)
+def test_limit_and_approval_hold_after_the_check(phase, slb_host, variables, expected, code):
+    args, answers = PHASES.get(phase, {}), [slb_host]
+    if phase == "compare":
+        args, answers = {"phase": phase, "planned": checked(slb_host, **variables), "group": "ready"}, []
+    action = Action(*answers, **args)
+    result = action.run_with(**variables)
+    assert outcome(result) == (expected if phase == "check" else ("fail", code))
+    assert (result["plan"]["by_list"], action.groups) == (phase == "check" and slb_host is LEFTOVER, [])
+
+
 @pytest.mark.parametrize(("is_check", "groups"), [(False, ["ready"]), (True, [])])
 def test_comparison_collects_hosts_that_are_changed_now(is_check, groups):
     action = Action(phase="compare", planned=checked(), group="ready", check=is_check)
     result = action.run_with()
     assert (outcome(result), action.groups, action.calls) == (("install", "not_installed"), groups, [])
     assert result["slb_host"] == ABSENT
-
-
-def test_comparison_blocks_hosts_beyond_the_limit(node):
-    first = checked(LEFTOVER, engine_list=LIST, max_replaced=0)
-    action = Action(phase="compare", planned=first, group="ready")
-    assert outcome(action.run_with(engine_list=LIST, max_replaced=0)) == ("fail", "replace_limit_exceeded")
-    assert (action.groups, action.calls, node.fetched) == ([], [], [0.0, 0.0])
-
-
-def test_comparison_blocks_what_is_not_approved():
-    action = Action(phase="compare", planned=checked(), group="ready")
-    assert outcome(action.run_with(approved_plan=NOTHING)) == ("fail", "not_in_approved_plan")
-    assert action.groups == []
 
 
 def test_comparison_blocks_two_hosts_of_one_address():
@@ -384,7 +389,7 @@ RECORDED = {"changed": True, "record": VERIFIED, "diff": {"before": {}, "after":
 
 @pytest.mark.parametrize(("is_check", "action"), [(False, "none"), (True, "record")])
 def test_record_of_a_verified_engine_is_written(is_check, action):
-    host = Action(LEFTOVER, RECORDED, phase="deploy", record=True, check=is_check)
+    host = Action(LEFTOVER, RECORDED, check=is_check, **RECORDS)
     result = host.run_with(unverified_engine="adopt", remove_leftovers=True)
     assert (outcome(result), result["plan"]["verified_by"]) == ((action, "unverified_container"), "host")
     assert (result["changed"], result["has_recorded"], result["diff"]) == (True, True, RECORDED["diff"])
@@ -394,29 +399,14 @@ def test_record_of_a_verified_engine_is_written(is_check, action):
 
 
 def test_record_without_a_change_is_unchanged():
-    result = Action(LEFTOVER, {"changed": False}, phase="deploy", record=True).run_with(unverified_engine="adopt")
+    result = Action(LEFTOVER, {"changed": False}, **RECORDS).run_with(unverified_engine="adopt")
     assert (result["changed"], result["has_recorded"], "diff" in result) == (False, False, False)
-    result = Action(LEFTOVER, {"changed": False, "is_unknown": True}, phase="deploy", record=True).run_with(
-        unverified_engine="adopt"
-    )
+    result = Action(LEFTOVER, {"changed": False, "is_unknown": True}, **RECORDS).run_with(unverified_engine="adopt")
     assert result["is_unknown"], "the execution whose answer was lost may have written it"
 
 
-@pytest.mark.parametrize(
-    ("answer", "code"), [(GONE, "host_unreachable"), ({"failed": True, "code": "state_changed"}, "state_changed")]
-)
-def test_record_that_is_not_written_is_a_failure(answer, code):
-    with pytest.raises(FleetError) as caught:
-        Action(LEFTOVER, answer, phase="deploy", record=True).run_with(unverified_engine="adopt")
-    assert caught.value.code == code
-
-
 def test_record_is_written_only_on_demand_and_if_needed():
-    for action in (
-        Action(LEFTOVER),
-        Action(HEALTHY, phase="deploy", record=True),
-        Action(ABSENT, phase="deploy", record=True),
-    ):
+    for action in (Action(LEFTOVER), Action(HEALTHY, **RECORDS), Action(ABSENT, **RECORDS)):
         assert "has_recorded" not in action.run_with(unverified_engine="adopt")
         assert len(action.calls) == 1
 

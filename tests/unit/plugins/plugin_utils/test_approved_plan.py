@@ -120,6 +120,8 @@ def test_invalid_approved_plan_is_an_error(tmp_path, text):
             checked(tmp_path, path)
         assert caught.value.code == "approved_plan_invalid"
         assert ("not found in" in caught.value.summary) == path.endswith("missing.json")
+        is_audit = "slb.fleet.audit" in text and path == str(report)
+        assert ("it is the report of slb.fleet.audit." in caught.value.summary) == is_audit
         assert read_approved_plan(path) is None
 
 
@@ -152,7 +154,7 @@ OF_REQUEST = [each.name for each in fields(InstallRequest) if each.name in SPECS
         ("engine_name", "west-1"), ("motd", "keep"), ("motd_max_bytes", 7), ("base_url", "https://other.example"),
         ("adopt_interfaces", True), ("remove_leftovers", True), ("allow_established", True),
         ("ignored_starters", ["/opt/a"]),
-    ],
+    ]
 )  # fmt: skip
 def test_each_option_that_changes_work_needs_approval(tmp_path, name, value):
     assert checked(tmp_path, plan_of({"edge-1": planned(tmp_path)[2]}), **{name: value}) == "not_in_approved_plan"
@@ -178,23 +180,12 @@ def test_line_of_a_host_that_is_not_changed_has_the_code(tmp_path):
     assert (failed.action, work_of(failed, made, ABSENT)) == ("fail", f"blocked: {failed.code}")
 
 
-@pytest.mark.parametrize(
-    "approved",
-    [
-        None,
-        {},
-        [],
-        0,
-        False,
-        {"hosts": {"edge-1": "x"}},
-        {"hosts": [], "digest": ""},
-        {"digest": "x"},
-        "nofile.json",
-        DEEP,
-    ],
-    ids=["null", "empty", "list", "zero", "false", "no digest", "no hosts", "digest alone", "no file", "deep"],
-)
+NO_DIGEST, NO_HOSTS = {"hosts": {"edge-1": "x"}}, {"hosts": [], "digest": ""}
+
+
+@pytest.mark.parametrize("approved", [None, {}, [], 0, False, NO_DIGEST, NO_HOSTS, {"digest": "x"}, "no.json", "deep"])
 def test_approved_plan_that_is_no_plan_approves_nothing(tmp_path, approved):
+    approved = DEEP if approved == "deep" else approved
     with pytest.raises(FleetError) as caught:
         checked(tmp_path, approved)
     assert caught.value.code == "approved_plan_invalid"

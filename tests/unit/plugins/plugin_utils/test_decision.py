@@ -8,12 +8,7 @@ from typing import get_args
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import (
-    REMEDIATION_RULES,
-    RULES,
-    SAFETY_CHECKS,
-    decide,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import REMEDIATION_RULES, RULES, SAFETY_CHECKS, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     LIVE,
@@ -69,11 +64,13 @@ RETIRES = Policy(remediates=True, retires=True)
 REFUSED = FleetError("login_rejected", "Login rejected.", "Check it.")
 OWN = record("requested", age=1000, containers_before=(OLD,))
 YOUNG = replace(OWN, age=20)
-SET_ASIDE = SetAside(OLD, "slb-leftover-1")
+SET_ASIDE, LEFT = SetAside(OLD, "slb-leftover-1"), ("slb-leftover-1",)
+DELETED = replace(SET_ASIDE, exists=False)
 PREPARING, RESTORING = (
     record(state, set_aside=SET_ASIDE, age=200, containers_before=(OLD,)) for state in ("preparing", "restoring")
 )
 
+ABSENT, EXITED = container("absent"), container("exited")
 UNHEALTHY, STARTING = container(health="unhealthy"), container(health="starting")
 
 
@@ -111,30 +108,30 @@ ROWS = [
     (host(note=YOUNG, listed="incomplete"), Policy(), "wait", "deployment_in_progress"),
     (host(listed="incomplete"), Policy(unverified_engine="replace"), "fail", "engine_list_incomplete"),
     (host(listed="incomplete"), Policy(remediates=True), "replace", "replace_requested"),
-    (host(container("absent"), listed="incomplete"), Policy(), "install", "not_installed"),
-    (host(container("exited"), listed="incomplete"), Policy(), "replace", "container_exited"),
-    (host(container("exited"), record(), "incomplete"), Policy(), "fail", "engine_stopped"),
+    (host(ABSENT, listed="incomplete"), Policy(), "install", "not_installed"),
+    (host(EXITED, listed="incomplete"), Policy(), "replace", "container_exited"),
+    (host(EXITED, record(), "incomplete"), Policy(), "fail", "engine_stopped"),
     # Healthy, and what the record verified before
     (host(note=record()), Policy(), "none", "healthy"),
     (host(note=record(), listed="running"), Policy(), "none", "healthy"),
     (host(note=record(engine=OTHER), listed="running"), Policy(), "fail", "record_of_other_engine"),
     (host(listed="running"), Policy(), "record", "running_in_engine_list"),
-    (host(container("exited"), record()), Policy(), "fail", "engine_stopped"),
+    (host(EXITED, record()), Policy(), "fail", "engine_stopped"),
     (host(container("paused"), record()), Policy(), "fail", "engine_stopped"),
     # The verified container is started, if wanted
-    (host(container("exited"), record()), STARTS, "start", "engine_stopped"),
+    (host(EXITED, record()), STARTS, "start", "engine_stopped"),
     (host(container("created"), record(), "running"), STARTS, "start", "listed_but_not_running"),
-    (host(container("exited"), record(), "incomplete"), STARTS, "start", "engine_stopped"),
+    (host(EXITED, record(), "incomplete"), STARTS, "start", "engine_stopped"),
     (host(container("paused"), record()), STARTS, "fail", "engine_stopped"),
-    (host(container("exited"), record(), "not_listed"), STARTS, "fail", "missing_from_engine_list"),
-    (host(container("exited"), record(), "failed"), STARTS, "fail", "missing_from_engine_list"),
-    (host(container("exited"), record(), "deploying"), STARTS, "wait", "deploying_in_engine_list"),
-    (host(container("exited"), record(last_verified=OLD)), STARTS, "replace", "container_exited"),
-    (host(container("exited"), listed="running"), STARTS, "fail", "listed_but_not_running"),
-    (host(container("exited"), record()), replace(STARTS, remediates=True), "replace", "container_exited"),
+    (host(EXITED, record(), "not_listed"), STARTS, "fail", "missing_from_engine_list"),
+    (host(EXITED, record(), "failed"), STARTS, "fail", "missing_from_engine_list"),
+    (host(EXITED, record(), "deploying"), STARTS, "wait", "deploying_in_engine_list"),
+    (host(EXITED, record(last_verified=OLD)), STARTS, "replace", "container_exited"),
+    (host(EXITED, listed="running"), STARTS, "fail", "listed_but_not_running"),
+    (host(EXITED, record()), replace(STARTS, remediates=True), "replace", "container_exited"),
     (host(container("exited", start_obstacle="x"), record()), STARTS, "fail", "container_not_started"),
     (host(container("exited", manager="systemd unit slb.service"), record()), STARTS, "fail", "managed_by_systemd"),
-    (host(container("exited"), record(), run=RunState(difference="x")), STARTS, "fail", "not_in_approved_plan"),
+    (host(EXITED, record(), run=RunState(difference="x")), STARTS, "fail", "not_in_approved_plan"),
     (host(container("restarting"), record()), Policy(), "wait", "engine_restarting"),
     (host(container(uptime=1, restart_count=3), record()), Policy(), "wait", "engine_restarting"),
     (host(container(uptime=1), record()), Policy(), "none", "healthy"),
@@ -143,39 +140,33 @@ ROWS = [
     (host(note=record(last_verified=OLD)), Policy(), "fail", "container_changed"),
     (host(note=record(last_verified=OLD)), Policy(unverified_engine="replace"), "fail", "container_changed"),
     (host(note=record(last_verified=OLD)), Policy(unverified_engine="adopt"), "record", "container_changed"),
-    (host(container("absent"), record()), Policy(), "install", "container_gone"),
+    (host(ABSENT, record()), Policy(), "install", "container_gone"),
     # Its container replaced one that was gone as well.
-    (host(container("absent"), record(replaced_gone=True, age=3600)), Policy(), "fail", "container_gone"),
-    (host(container("absent"), record(replaced_gone=True, age=90000)), Policy(), "install", "container_gone"),
-    (
-        host(container("absent"), record(replaced_gone=True, age=9)),
-        Policy(remediates=True),
-        "install",
-        "not_installed",
-    ),
-    (host(container("absent"), record(verified_name="edge")), Policy(), "fail", "container_renamed"),
+    (host(ABSENT, record(replaced_gone=True, age=3600)), Policy(), "fail", "container_gone"),
+    (host(ABSENT, record(replaced_gone=True, age=90000)), Policy(), "install", "container_gone"),
+    (host(ABSENT, record(replaced_gone=True, age=9)), Policy(remediates=True), "install", "not_installed"),
+    (host(ABSENT, record(verified_name="edge")), Policy(), "fail", "container_renamed"),
     # Interrupted
-    (host(container("absent"), PREPARING), Policy(), "restore", "replacement_interrupted"),
+    (host(ABSENT, PREPARING), Policy(), "restore", "replacement_interrupted"),
     (host(container("exited", OLD), RESTORING), Policy(), "restore", "replacement_interrupted"),
-    (host(container("absent"), replace(PREPARING, state="prepared")), Policy(), "restore", "replacement_interrupted"),
-    (host(container("absent"), replace(PREPARING, age=20)), Policy(), "wait", "replacement_in_progress"),
+    (host(ABSENT, replace(PREPARING, state="prepared")), Policy(), "restore", "replacement_interrupted"),
+    (host(ABSENT, replace(PREPARING, age=20)), Policy(), "wait", "replacement_in_progress"),
     (
-        host(container("absent"), replace(PREPARING, set_aside=replace(SET_ASIDE, stop_timeout=100))),
-        *(Policy(), "wait", "replacement_in_progress"),
+        host(ABSENT, replace(PREPARING, set_aside=replace(SET_ASIDE, stop_timeout=100))),
+        Policy(),
+        "wait",
+        "replacement_in_progress",
     ),
     (host(container(), replace(RESTORING, sent=True)), Policy(), "restore", "replacement_interrupted"),
     (host(container(), RESTORING), Policy(), "fail", "name_taken"),
-    (
-        host(container(), replace(RESTORING, set_aside=replace(SET_ASIDE, exists=False))),
-        *(Policy(), "restore", "replacement_interrupted"),
-    ),
-    (host(container("absent"), replace(PREPARING, unwritable="full")), Policy(), "restore", "replacement_interrupted"),
+    (host(container(), replace(RESTORING, set_aside=DELETED)), Policy(), "restore", "replacement_interrupted"),
+    (host(ABSENT, replace(PREPARING, unwritable="full")), Policy(), "restore", "replacement_interrupted"),
     (host(container(), replace(RESTORING, containers_before=(OLD, NEW))), Policy(), "fail", "name_taken"),
-    (host(container("absent"), PREPARING, "deploying"), Policy(), "wait", "deploying_in_engine_list"),
+    (host(ABSENT, PREPARING, "deploying"), Policy(), "wait", "deploying_in_engine_list"),
     (host(container(), PREPARING, "running"), Policy(), "record", "running_in_engine_list"),
     # Our own request
-    (host(container("absent"), YOUNG), Policy(), "wait", "deployment_in_progress"),
-    (host(container("exited"), replace(YOUNG, engine=OTHER)), Policy(), "wait", "deployment_in_progress"),
+    (host(ABSENT, YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(EXITED, replace(YOUNG, engine=OTHER)), Policy(), "wait", "deployment_in_progress"),
     (host(container(), YOUNG), Policy(), "record", "deployment_finished"),
     (host(container(uptime=1), YOUNG), Policy(), "wait", "deployment_in_progress"),
     # Its runtime restarts, or Podman has reserved the name and not made the container yet.
@@ -188,39 +179,31 @@ ROWS = [
     (host(container(), OWN, "failed"), Policy(), "replace", "deployment_failed"),
     (host(container(), OWN, "running"), Policy(), "record", "running_in_engine_list"),
     (host(container(uptime=1), OWN), Policy(), "wait", "deployment_settling"),
-    (host(container("absent"), OWN), Policy(), "install", "deployment_failed"),
-    (host(container("absent"), replace(OWN, wait_timeout=2000)), Policy(), "wait", "deployment_in_progress"),
+    (host(ABSENT, OWN), Policy(), "install", "deployment_failed"),
+    (host(ABSENT, replace(OWN, wait_timeout=2000)), Policy(), "wait", "deployment_in_progress"),
     # Requested for another engine, or by another address of the management node
     (host(note=replace(OWN, engine=OTHER)), Policy(unverified_engine="replace"), "fail", "record_of_other_engine"),
     (host(note=replace(OWN, engine=OTHER), listed="not_listed"), Policy(), "fail", "record_of_other_engine"),
     (host(note=replace(OWN, engine=OTHER)), Policy(unverified_engine="adopt"), "record", "unverified_container"),
-    (host(container("exited"), replace(OWN, engine=OTHER)), Policy(), "replace", "container_exited"),
-    (host(container("absent"), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
+    (host(EXITED, replace(OWN, engine=OTHER)), Policy(), "replace", "container_exited"),
+    (host(ABSENT, replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
     (host(container("exited", OLD), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
-    (
-        host(container("absent"), replace(OWN, set_aside=SET_ASIDE), "running"),
-        Policy(),
-        "restore",
-        "deployment_missing",
-    ),
-    (
-        host(container("absent"), replace(OWN, set_aside=replace(SET_ASIDE, exists=False))),
-        *(Policy(), "install", "deployment_failed"),
-    ),
-    (host(container("exited"), OWN), Policy(), "replace", "deployment_failed"),
+    (host(ABSENT, replace(OWN, set_aside=SET_ASIDE), "running"), Policy(), "restore", "deployment_missing"),
+    (host(ABSENT, replace(OWN, set_aside=DELETED)), Policy(), "install", "deployment_failed"),
+    (host(EXITED, OWN), Policy(), "replace", "deployment_failed"),
     (host(container("restarting"), OWN), Policy(), "replace", "deployment_failed"),
     (host(container("paused"), OWN), Policy(), "fail", "unverified_container"),
-    (host(container("exited"), OWN, requests=1), Policy(), "replace", "deployment_failed"),
-    (host(container("exited"), OWN, requests=2), Policy(), "fail", "no_further_request"),
-    (host(container("absent"), outcome="exists"), Policy(), "fail", "exists_elsewhere"),
-    (host(container("absent"), outcome="port_in_use"), Policy(), "fail", "port_in_use"),
-    (host(container("absent"), outcome="rejected"), Policy(), "fail", "install_rejected"),
+    (host(EXITED, OWN, requests=1), Policy(), "replace", "deployment_failed"),
+    (host(EXITED, OWN, requests=2), Policy(), "fail", "no_further_request"),
+    (host(ABSENT, outcome="exists"), Policy(), "fail", "exists_elsewhere"),
+    (host(ABSENT, outcome="port_in_use"), Policy(), "fail", "port_in_use"),
+    (host(ABSENT, outcome="rejected"), Policy(), "fail", "install_rejected"),
     # Nothing verifies it
-    (host(container("absent")), Policy(), "install", "not_installed"),
-    (host(container("absent"), listed="empty"), Policy(), "install", "not_installed"),
-    (host(container("absent"), listed="running"), Policy(), "fail", "listed_but_not_running"),
-    (host(container("exited"), listed="running"), Policy(), "fail", "listed_but_not_running"),
-    (host(container("exited")), Policy(), "replace", "container_exited"),
+    (host(ABSENT), Policy(), "install", "not_installed"),
+    (host(ABSENT, listed="empty"), Policy(), "install", "not_installed"),
+    (host(ABSENT, listed="running"), Policy(), "fail", "listed_but_not_running"),
+    (host(EXITED, listed="running"), Policy(), "fail", "listed_but_not_running"),
+    (host(EXITED), Policy(), "replace", "container_exited"),
     (host(container("created"), listed="not_listed"), Policy(), "replace", "container_exited"),
     (host(), Policy(), "fail", "unverified_container"),
     (host(), Policy(unverified_engine="adopt"), "record", "unverified_container"),
@@ -257,30 +240,26 @@ ROWS = [
     (host(listed="running"), Policy(remediates=True), "none", "running_in_engine_list"),
     (host(listed="elsewhere"), Policy(remediates=True), "replace", "replace_requested"),
     (host(listed="empty"), Policy(remediates=True), "replace", "replace_requested"),
-    (host(container("absent")), Policy(remediates=True), "install", "not_installed"),
+    (host(ABSENT), Policy(remediates=True), "install", "not_installed"),
     # Retired
     (host(note=record(), listed="running"), RETIRES, "fail", "still_listed"),
-    (host(container("absent"), listed="deploying"), RETIRES, "fail", "still_listed"),
+    (host(ABSENT, listed="deploying"), RETIRES, "fail", "still_listed"),
     (host(note=record(), listed="not_listed"), RETIRES, "replace", "replace_requested"),
     (host(container(connections=1), note=record()), RETIRES, "fail", "container_in_use"),
     # A wrong address, or a container that a person renamed
     (host(note=record(engine=OTHER)), RETIRES, "fail", "record_of_other_engine"),
-    (host(container("absent"), record(engine=OTHER)), RETIRES, "fail", "record_of_other_engine"),
-    (host(container("absent"), record(engine=OTHER)), Policy(), "install", "not_installed"),
-    (host(container("absent"), record(verified_name="edge")), RETIRES, "fail", "container_renamed"),
-    (host(container("absent")), RETIRES, "install", "not_installed"),
-    (host(container("absent"), running_leftovers=("slb-leftover-1",)), RETIRES, "fail", "leftover_running"),
-    (host(container("absent"), running_leftovers=("slb-leftover-1",)), Policy(), "install", "not_installed"),
-    (host(note=record(), running_leftovers=("slb-leftover-1",)), Policy(), "fail", "leftover_running"),
+    (host(ABSENT, record(engine=OTHER)), RETIRES, "fail", "record_of_other_engine"),
+    (host(ABSENT, record(engine=OTHER)), Policy(), "install", "not_installed"),
+    (host(ABSENT, record(verified_name="edge")), RETIRES, "fail", "container_renamed"),
+    (host(ABSENT, record(verified_name="mine")), Policy(remediates=True), "install", "not_installed"),
+    (host(ABSENT), RETIRES, "install", "not_installed"),
+    (host(ABSENT, running_leftovers=LEFT), RETIRES, "fail", "leftover_running"),
+    (host(ABSENT, running_leftovers=LEFT), Policy(), "install", "not_installed"),
+    (host(note=record(), running_leftovers=LEFT), Policy(), "fail", "leftover_running"),
     # In the run that would record the engine, too
-    (host(note=OWN, running_leftovers=("slb-leftover-1",)), Policy(), "fail", "leftover_running"),
-    (host(listed="running", running_leftovers=("slb-leftover-1",)), Policy(), "fail", "leftover_running"),
-    (
-        host(note=record(), listed="running", running_leftovers=("slb-leftover-1",)),
-        Policy(),
-        "fail",
-        "leftover_running",
-    ),
+    (host(note=OWN, running_leftovers=LEFT), Policy(), "fail", "leftover_running"),
+    (host(listed="running", running_leftovers=LEFT), Policy(), "fail", "leftover_running"),
+    (host(note=record(), listed="running", running_leftovers=LEFT), Policy(), "fail", "leftover_running"),
     # Safety checks
     (host(container(connections=2), listed="not_listed"), Policy(), "fail", "container_in_use"),
     (host(container(connections=None), listed="not_listed"), Policy(), "fail", "container_in_use"),
@@ -291,8 +270,8 @@ ROWS = [
     (host(container(auto_remove=True), listed="not_listed"), Policy(remove_leftovers=True), "replace", "leftover"),
     (host(container(manager="systemd unit slb.service"), listed="not_listed"), Policy(), "fail", "managed_by_systemd"),
     (host(container(manager="compose project x"), listed="not_listed"), Policy(), "fail", "managed_by_other"),
-    (host(container("absent"), Record("invalid", "x")), Policy(), "fail", "record_invalid"),
-    (host(container("absent"), Record(unwritable="read-only")), Policy(), "fail", "record_not_writable"),
+    (host(ABSENT, Record("invalid", "x")), Policy(), "fail", "record_invalid"),
+    (host(ABSENT, Record(unwritable="read-only")), Policy(), "fail", "record_not_writable"),
     (host(note=Record("invalid", "x"), listed="running"), Policy(), "record", "running_in_engine_list"),
     # Of the run
     (host(listed="not_listed", run=RunState(("edge-1", "edge-2"), 1)), Policy(), "fail", "replace_limit_exceeded"),
@@ -306,12 +285,12 @@ ROWS = [
         "fail",
         "missing_from_engine_list",
     ),
-    (host(container("absent"), outcome="unknown"), Policy(), "fail", "install_outcome_unknown"),
-    (host(container("absent"), OLD_STEP, outcome="unknown"), Policy(), "restore", "replacement_interrupted"),
+    (host(ABSENT, outcome="unknown"), Policy(), "fail", "install_outcome_unknown"),
+    (host(ABSENT, OLD_STEP, outcome="unknown"), Policy(), "restore", "replacement_interrupted"),
     (host(note=record(), outcome="unknown"), Policy(), "none", "healthy"),
-    (host(container("absent"), run=RunState(difference="x")), Policy(), "fail", "not_in_approved_plan"),
+    (host(ABSENT, run=RunState(difference="x")), Policy(), "fail", "not_in_approved_plan"),
     (host(note=record(), run=RunState(difference="x")), Policy(), "fail", "not_in_approved_plan"),
-    (host(container("absent"), run=RunState(session=REFUSED)), Policy(), "fail", "login_rejected"),
+    (host(ABSENT, run=RunState(session=REFUSED)), Policy(), "fail", "login_rejected"),
     (host(note=record(), run=RunState(session=REFUSED)), Policy(), "none", "healthy"),
 ]
 
@@ -331,30 +310,13 @@ def test_decide_all_codes_have_a_row():
 
 def test_decide_cause_that_hosts_share_has_the_same_words():
     """The terminal shows it once."""
-    states = (host(container("absent")), host(container("exited"), record(last_verified=OLD)))
+    states = (host(ABSENT), host(EXITED, record(last_verified=OLD)))
     refused = [decide(replace(state, run=RunState(session=REFUSED)), Policy()) for state in states]
     assert refused[0] == refused[1]
-    states = (host(listed="not_listed"), host(container("exited"), listed="not_listed"))
+    states = (host(listed="not_listed"), host(EXITED, listed="not_listed"))
     for run in (MISSING, RunState(("edge-1", "edge-2"), 1), RunState(difference="x")):
         shared = [decide(replace(state, run=run), Policy()) for state in states]
         assert shared[0] == shared[1]
-
-
-@pytest.mark.parametrize(("state", "is_advised"), [("exited", True), ("running", False)])
-def test_decide_advises_a_start_of_what_is_down(state, is_advised):
-    plan = decide(host(container(state), outcome="exists"), Policy())
-    assert (plan.code, "docker start slb" in plan.fix) == ("exists_elsewhere", is_advised)
-
-
-def test_decide_names_who_uses_the_container():
-    plan = decide(host(container(connections=1, peers=("203.0.113.9:50",)), listed="not_listed"), Policy())
-    assert plan.code == "container_in_use" and "203.0.113.9:50" in plan.summary
-
-
-def test_decide_shows_the_output_of_a_failed_health_check():
-    state = host(container(health="unhealthy", health_output="port 80 refused"), record())
-    assert "port 80 refused" in decide(state, Policy()).summary
-    assert "no output" in decide(host(UNHEALTHY, record()), Policy()).summary
 
 
 POLICIES = [
@@ -432,17 +394,16 @@ def test_decide_unwritable_record_never_changes_a_host(state):
         assert plan.action in ("none", "wait", "fail")
 
 
-LIST_SAYS_NO = {"listed": "not_listed"}
 MIDDLE = "mid" * 21
 
 
 @pytest.mark.parametrize(
     ("state", "action", "code"),
     [
-        (host(container("absent"), replace(PREPARING, age=119.9)), "wait", "replacement_in_progress"),
-        (host(container("absent"), replace(PREPARING, age=120)), "restore", "replacement_interrupted"),
-        (host(container("absent"), replace(OWN, age=179.9)), "wait", "deployment_in_progress"),
-        (host(container("absent"), replace(OWN, age=180)), "install", "deployment_failed"),
+        (host(ABSENT, replace(PREPARING, age=119.9)), "wait", "replacement_in_progress"),
+        (host(ABSENT, replace(PREPARING, age=120)), "restore", "replacement_interrupted"),
+        (host(ABSENT, replace(OWN, age=179.9)), "wait", "deployment_in_progress"),
+        (host(ABSENT, replace(OWN, age=180)), "install", "deployment_failed"),
         (unlisted(replace(OWN, age=179.9), "management_node_unavailable"), "wait", "deployment_in_progress"),
         (unlisted(replace(OWN, age=180), "management_node_unavailable"), "fail", "management_node_unavailable"),
         (host(container(uptime=4.9), OWN), "wait", "deployment_settling"),
@@ -467,10 +428,10 @@ def test_decide_at_the_bounds_of_times(state, action, code):
 @pytest.mark.parametrize(
     ("box", "aside", "action"),
     [
-        (container("absent"), SET_ASIDE, "restore"),
-        (container("absent"), replace(SET_ASIDE, exists=None), "restore"),
-        (container("absent"), replace(SET_ASIDE, exists=False), "install"),
-        (container("absent"), None, "install"),
+        (ABSENT, SET_ASIDE, "restore"),
+        (ABSENT, replace(SET_ASIDE, exists=None), "restore"),
+        (ABSENT, DELETED, "install"),
+        (ABSENT, None, "install"),
         (container("exited", OLD), SET_ASIDE, "restore"),
         (container("exited", OLD), None, "replace"),
         (container("exited", MIDDLE), SET_ASIDE, "replace"),
@@ -490,7 +451,7 @@ def test_decide_restores_what_nothing_has_replaced(box, aside, action):
         (Record(earlier=SET_ASIDE), {"slb-leftover-1"}),
         (Record(set_aside=SET_ASIDE, earlier=SetAside(MIDDLE, "slb-leftover-2")), {"slb-leftover-1", "slb-leftover-2"}),
         (Record(set_aside=replace(SET_ASIDE, exists=None)), set()),
-        (Record(set_aside=replace(SET_ASIDE, exists=False)), set()),
+        (Record(set_aside=DELETED), set()),
         (Record(set_aside=SetAside(NEW, "slb-leftover-1")), set()),
         (record(engine=OTHER, last_verified=MIDDLE, set_aside=SET_ASIDE), set()),
         (Record(), set()),
@@ -503,17 +464,61 @@ def test_decide_names_containers_that_nothing_replaced(note, names):
     assert ("state=restored" in plan.fix) is bool(names)
 
 
-def test_decide_shows_who_uses_the_container():
-    for connections, peers in ((2, ("192.0.2.8", "192.0.2.9")), (None, ())):
-        plan = decide(host(container(connections=connections, peers=peers), **LIST_SAYS_NO), Policy())
-        assert plan.code == "container_in_use"
-        assert all(peer in plan.summary for peer in peers)
-        assert ("(from" in plan.summary) is bool(peers)
-    one, two = (
-        decide(host(container(connections=number, peers=("192.0.2.8",)), **LIST_SAYS_NO), Policy()).summary
-        for number in (1, 2)
-    )
-    assert ("connections" in one, "connections" in two) == (False, True)
+SSHD, HTTPD, HELD = Port(22, "sshd"), Port(80, "httpd"), Port(80, "httpd", "c0ffee123456")
+PORTS = (Port(8080, "nginx"), Port(81))
+KNOWN = {"stopped_leftovers": ("slb-leftover-20261119T000000Z", "slb-leftover-20261120T000000Z")}
+RENAME_LEFTOVER = "docker rename slb-leftover-20261120T000000Z slb"
+RUNNING = {"running_leftovers": LEFT}
+CRASHING, PAUSED, INVALID = container("restarting"), container("paused"), Record("invalid", "x")
+ADVICE = [  # state, texts that the summary or the fix of its plan has, and texts that they lack
+    (host(container(connections=1, peers=("192.0.2.8",)), listed="not_listed"), ["1 connection (from 192.0.2.8"], []),
+    (host(container(connections=2, peers=("192.0.2.8",)), listed="not_listed"), ["2 connections (from 192.0.2.8"], []),
+    (host(container(connections=None), listed="not_listed"), [], ["(from"]),
+    (host(container(health="unhealthy", health_output="port 80 refused"), record()), ["port 80 refused"], []),
+    (host(UNHEALTHY, record()), ["no output"], []),
+    (host(container("unknown", why="no answer within 20 s", fix="Run `x`.")), ["no answer", "Run `x`."], ["reported"]),
+    (host(container("unknown")), ["reported"], ["no answer"]),
+    (host(ABSENT, record(verified_name="mine")), ["rename mine slb"], []),
+    (host(ABSENT, record(verified_name="")), [], ["rename"]),
+    # A stopped container is started; one that does not exist is not.
+    (host(EXITED, outcome="exists"), ["docker start slb"], []),
+    (host(outcome="exists"), [], ["docker start slb"]),
+    (host(EXITED, listed="running"), ["docker start slb"], ["no container", "slb_stopped_engine"]),
+    (host(ABSENT, listed="running"), ["no container"], ["docker start slb"]),
+    (host(EXITED, record()), ["docker start slb", "slb_stopped_engine"], ["rename", "slb-leftover"]),
+    (host(PAUSED, record()), ["docker unpause slb"], ["slb_stopped_engine"]),
+    (host(PAUSED, listed="running"), [], ["slb_stopped_engine"]),
+    (host(ABSENT, Record(unwritable="x"), is_root=False), ["become"], []),
+    (host(ABSENT, Record(unwritable="x")), [], ["become"]),
+    # What is in the way. No command for one container: another process may hold the port.
+    (host(ABSENT, outcome="port_in_use", ports=(SSHD, HELD)), ["docker rename CONTAINER slb", "c0ffee123456"], []),
+    (host(ABSENT, outcome="port_in_use", ports=(SSHD, HTTPD)), [], ["docker rename CONTAINER slb", "slb-leftover"]),
+    (host(ABSENT, outcome="port_in_use", ports=PORTS, **RUNNING), ["stop slb-leftover-1", "8080 (nginx)", "81 ("], []),
+    (host(EXITED, record(), **RUNNING), ["docker stop slb-leftover-1"], []),
+    (host(CRASHING, record(), **RUNNING), ["docker stop slb-leftover-1"], []),
+    (host(CRASHING, record()), [], ["slb-leftover"]),
+    (host(EXITED, listed="running", **RUNNING), ["docker stop slb-leftover-1"], []),
+    # A leftover that no record knows is named, unless the name slb is taken, or another container was renamed.
+    (host(ABSENT, INVALID, **KNOWN), [RENAME_LEFTOVER], []),
+    (host(ABSENT, outcome="exists", **KNOWN), [RENAME_LEFTOVER], []),
+    *((host(ABSENT, note, outcome=outcome), [], ["leftover"]) for note, outcome in ((INVALID, ""), (None, "exists"))),
+    (host(EXITED, record(), **KNOWN), [], ["rename"]),
+    (host(note=INVALID, listed="unavailable", **KNOWN), [], ["rename"]),
+    (host(ABSENT, record(verified_name="mine"), **KNOWN), ["rename mine slb"], ["rename slb-leftover"]),
+]
+
+
+@pytest.mark.parametrize(("state", "has", "lacks"), ADVICE)
+def test_decide_names_what_to_do_and_nothing_else(state, has, lacks):
+    plan = decide(state, Policy())
+    text = f"{plan.summary} {plan.fix}"
+    assert [each for each in has if each not in text] == [each for each in lacks if each in text] == [], text
+
+
+@pytest.mark.parametrize("policy", ["adopt", "fail"])
+def test_decide_unverified_container_advises_no_set_policy(policy):
+    plan = decide(host(CRASHING), Policy(unverified_engine=policy))
+    assert (plan.code, "slb_unverified_engine" in plan.fix) == ("unverified_container", policy == "fail")
 
 
 @pytest.mark.parametrize(
@@ -525,7 +530,7 @@ def test_decide_shows_who_uses_the_container():
         (host(container(), OWN), Policy(), "host", False),
         (host(), Policy(unverified_engine="adopt"), "host", False),
         (host(), Policy(unverified_engine="replace"), None, False),
-        (host(container("exited")), Policy(), None, False),
+        (host(EXITED), Policy(), None, False),
         (host(listed="not_listed"), Policy(), None, True),
         (host(container(connections=2), listed="not_listed"), Policy(), None, False),
     ],
@@ -552,72 +557,6 @@ def test_decide_with_an_unclear_list_stops_nothing(listed, state, is_about_it, c
 
 
 @pytest.mark.parametrize(
-    ("name", "policy", "code"),
-    [
-        ("mine", Policy(), "container_renamed"),
-        ("", Policy(), "container_gone"),
-        ("mine", Policy(remediates=True), "not_installed"),
-    ],
-)
-def test_decide_renamed_container_is_not_replaced(name, policy, code):
-    plan = decide(host(container("absent"), record(verified_name=name)), policy)
-    assert plan.code == code
-    assert ("rename mine slb" in plan.fix) is (code == "container_renamed")
-
-
-@pytest.mark.parametrize("why", ["no answer within 20 s", None])
-def test_decide_unknown_container_has_the_reason(why):
-    summary = decide(host(container("unknown", why=why)), Policy()).summary
-    assert ("no answer" in summary, "reported" in summary) == (bool(why), not why)
-
-
-@pytest.mark.parametrize(("held_by", "is_named"), [("c0ffee123456", True), (None, False)])
-def test_port_of_a_container_may_be_that_of_a_renamed_engine(held_by, is_named):
-    ports = (Port(22, "sshd"), Port(80, "httpd", held_by))
-    plan = decide(host(container("absent"), outcome="port_in_use", ports=ports), Policy())
-    # No command for one container: another process may hold the port.
-    assert ("docker rename CONTAINER slb" in plan.fix, "c0ffee123456" in plan.fix) == (is_named, is_named), plan.fix
-
-
-def test_decide_names_leftovers_and_ports_in_the_way():
-    leftovers, ports = ("slb-leftover-1",), (Port(8080, "nginx"), Port(81))
-    for state in (
-        host(container("absent"), outcome="port_in_use", running_leftovers=leftovers, ports=ports),
-        host(container("exited"), record(), running_leftovers=leftovers),
-        host(container("restarting"), record(), running_leftovers=leftovers),
-        host(container("exited"), listed="running", running_leftovers=leftovers),
-    ):
-        plan = decide(state, Policy())
-        assert "docker stop slb-leftover-1" in plan.fix
-        assert "slb-leftover" not in decide(replace(state, running_leftovers=()), Policy()).fix
-        assert ("8080 (nginx)" in plan.fix and "81 (" in plan.fix) is bool(state.ports)
-
-
-@pytest.mark.parametrize(("status", "command"), [("paused", "unpause"), ("exited", "start")])
-def test_decide_stopped_engine_names_the_command(status, command):
-    verified, listed = (host(container(status), record()), host(container(status), listed="running"))
-    fix = decide(verified, Policy()).fix
-    assert (f"docker {command} slb" in fix, "slb_stopped_engine" in fix) == (True, status == "exited")
-    assert "slb_stopped_engine" not in decide(listed, Policy()).fix, "nothing verifies it"
-
-
-@pytest.mark.parametrize("policy", ["adopt", "fail"])
-def test_decide_unverified_container_advises_no_set_policy(policy):
-    plan = decide(host(container("restarting")), Policy(unverified_engine=policy))
-    assert (plan.code, "slb_unverified_engine" in plan.fix) == ("unverified_container", policy == "fail")
-
-
-def test_decide_unknown_container_shows_the_fix_of_the_host():
-    assert decide(host(container("unknown", fix="Run `x`.")), Policy()).fix == "Run `x`."
-
-
-@pytest.mark.parametrize("is_root", [True, False])
-def test_decide_unwritable_record_names_the_missing_root(is_root):
-    plan = decide(host(container("absent"), Record(unwritable="x"), is_root=is_root), Policy())
-    assert (plan.code, "become" in plan.fix) == ("record_not_writable", not is_root)
-
-
-@pytest.mark.parametrize(
     ("state", "words"),
     [
         (host(running_leftovers=("slb-leftover-7",)), {"slb-leftover-7"}),
@@ -635,7 +574,7 @@ def test_decide_unwritable_record_names_the_missing_root(is_root):
         (host(outcome="rejected", answer="no such"), {"no such"}),
         (host(note=record(engine=OTHER)), {"another engine"}),
         (host(note=record(last_verified=OLD)), {"another container"}),
-        (host(container("absent"), record()), set()),
+        (host(ABSENT, record()), set()),
         (host(container("unknown"), record()), set()),
         (host(container("unknown"), record(engine=OTHER)), {"another engine"}),
         (host(note=record()), set()),
@@ -651,23 +590,3 @@ def test_seen_state_has_what_is_special_about_it(state, words):
     shown = state.in_words()
     assert all(shown), "no empty line"
     assert {each for each in special if any(each in line for line in shown)} == words
-
-
-def test_failure_names_a_leftover_that_no_record_knows():
-    leftovers = ("slb-leftover-20261119T000000Z", "slb-leftover-20261120T000000Z")
-    for state in (host(container("absent"), Record("invalid", "x")), host(container("absent"), outcome="exists")):
-        plan = decide(replace(state, stopped_leftovers=leftovers), Policy())
-        assert "docker rename slb-leftover-20261120T000000Z slb" in plan.fix
-        assert "leftover" not in decide(state, Policy()).fix
-    stopped = host(container("exited"), record())
-    assert "rename" not in decide(replace(stopped, stopped_leftovers=leftovers), Policy()).fix, "the name is taken"
-    running = host(note=Record("invalid", "x"), listed="unavailable")
-    assert "rename" not in decide(replace(running, stopped_leftovers=leftovers), Policy()).fix
-    renamed = host(container("absent"), record(verified_name="mine"), stopped_leftovers=leftovers)
-    assert decide(renamed, Policy()).fix.count("rename") == 1, "the engine may be the one that was renamed"
-
-
-@pytest.mark.parametrize("state", ["absent", "exited"])
-def test_start_is_advised_for_an_existing_container_only(state):
-    plan = decide(host(container(state), listed="running"), Policy())
-    assert ("docker start slb" in plan.fix, "no container" in plan.summary) == (state != "absent", state == "absent")

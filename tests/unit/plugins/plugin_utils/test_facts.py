@@ -87,9 +87,6 @@ def test_true_facts_are_accepted():
     assert (state.container.id, state.container.peers, state.container.manager) == ("c1", ("192.0.2.9:4",), "")
     assert (state.record.set_aside, state.record.earlier) == (SetAside(**ASIDE), None)
     assert (state.record.engine, state.record.verified_name) == (Engine("edge-1", "192.0.2.1"), "old")
-
-
-def test_null_connections_and_leftovers_are_unknown():
     unknown = copy.deepcopy(FACTS)
     unknown["engine_container"]["connections"] = unknown["record"]["set_aside"]["exists"] = None
     state = state_from_facts(unknown, Engine(), Listed("not_configured"))

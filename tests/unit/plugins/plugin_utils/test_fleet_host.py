@@ -7,7 +7,6 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
-from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Gap, Listing
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
@@ -34,7 +33,7 @@ def host(folder, number, size=4, **variables):
         "ansible_host": f"192.0.2.{number}",
         "ansible_play_hosts_all": ["x"] * size,
         **{"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"},
-        **{f"slb_{name}": value for name, value in variables.items()},
+        **{name if name.startswith("ansible_") else f"slb_{name}": value for name, value in variables.items()},
     }
     made = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
     made.reservations = Reservations(folder)
@@ -43,55 +42,6 @@ def host(folder, number, size=4, **variables):
 
 OTHER_ENGINE = {"name": "other", "address": "192.0.2.250", "state": "running"}
 LIST = {"path": "/engines", "name": "n", "address": "a", "state": "s", "running": ["up"]}
-
-
-@pytest.mark.parametrize(("limit", "blocked"), [("10%", True), ("50%", True), ("75%", False), (3, False), (0, True)])
-def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, limit, blocked):
-    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
-    hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
-    for each in hosts:
-        each.fetch_list()
-    checked = [each.plan(facts(number)) for number, each in enumerate(hosts, 1)]
-    assert [plan.code for plan in checked] == ["leftover"] * 3
-    compared = [each.plan(facts(number), is_compared=True) for number, each in enumerate(hosts, 1)]
-    assert [plan.code == "replace_limit_exceeded" for plan in compared] == [blocked] * 3
-    assert len({(plan.summary, plan.fix) for plan in compared}) == (1 if blocked else 3), (
-        "a shared cause has one wording"
-    )
-
-
-def test_percentage_is_of_the_hosts_of_the_run(tmp_path, monkeypatch):
-    """The plays after the check have fewer hosts."""
-    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
-    for number, size in ((1, 20), (2, 20), (1, 2)):
-        checked = host(tmp_path, number, size=size, engine_list=LIST)
-        checked.fetch_list()
-        checked.plan(facts(number))
-    compared = checked.plan(facts(1), is_compared=True)
-    assert compared.code == "leftover"
-
-
-def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path, monkeypatch):
-    """Facts are gathered after the fetch: an engine that is deployed in between runs, and is still listed so."""
-    world = {"listed": "deploying", "container": "absent"}
-    entry = {"name": "edge-1", "address": "192.0.2.1"}
-    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_unused: Listing([{**entry, "state": world["listed"]}]))
-
-    class Action(engine_plan.ActionModule):
-        def __init__(self):
-            self._task = SimpleNamespace(
-                args={}, check_mode=False, timeout=0, get_ds=dict, action="", resolved_action=""
-            )
-            self._loader, self._templar = DataLoader(), None
-
-        def on_host(self, *_arguments, **_more):
-            found = facts(1, engine_container={**CONTAINER, "state": world["container"]})
-            world.update(listed="running", container="running")
-            return {"slb_host": found}
-
-    made = host(tmp_path, 1, engine_list=LIST)
-    monkeypatch.setattr(engine_plan.FleetHost, "from_variables", lambda *_unused, **_more: made)
-    assert Action().act({})["plan"]["code"] == "deploying_in_engine_list"
 
 
 def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path):
@@ -106,36 +56,15 @@ def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path):
     assert fourth.plan(facts(4, machine="same")).code == "duplicate_engine"
 
 
-@pytest.mark.parametrize(
-    ("sources", "moves"),
-    [
-        ([("/etc/motd", 286)], False),
-        ([("/etc/motd", 600)], True),
-        ([("/etc/motd", 286), ("/run/motd.dynamic", 9000)], False),
-        ([("/etc/motd", 286), ("/etc/motd.d/x", 9000)], False),
-        ([("/etc/motd", 400), ("/etc/motd.d/x", 200)], True),
-        ([("/etc/motd.d/x", 9000), ("/etc/update-motd.d (2 scripts)", None)], False),
-    ],
-)
-def test_moves_banner_only_if_that_helps(tmp_path, sources, moves):
-    named = [{"source": source, "bytes": size} for source, size in sources]
-    motd = {"path": "/etc/motd", "target": None, "sources": named, "bytes": sum(size or 0 for _name, size in sources)}
-    assert host(tmp_path, 1).moves_banner({"motd": motd}) is moves
-    assert host(tmp_path, 1, motd="keep").moves_banner({"motd": motd}) is False
-
-
-@pytest.mark.parametrize(("wait", "is_valid"), [(80, True), (79.9, False)])
-def test_wait_shorter_than_a_call_and_a_minute_is_refused(tmp_path, wait, is_valid):
-    def read():
-        return host(tmp_path, 1, timeout=10, retries=1, wait_timeout=wait)
-
-    if is_valid:
-        assert read().policy.wait_timeout == wait
-        return
+def test_wait_shorter_than_a_call_and_a_minute_is_refused(tmp_path):
+    times = {"timeout": 10, "retries": 1}
+    options = {"unverified_engine": "adopt", "settle": 9, "allow_established": True, "remove_leftovers": True}
+    policy = host(tmp_path, 1, wait_timeout=80, **times, **options).policy
+    assert {name: getattr(policy, name) for name in options} == options
+    assert (policy.wait_timeout, policy.remediates) == (80, False)
     with pytest.raises(FleetError, match=r"slb_wait_timeout.*slb_timeout.*slb_retries") as caught:
-        read()
-    assert caught.value.code == "invalid_variable"
-    assert "80 " in caught.value.fix, "the least value"
+        host(tmp_path, 1, wait_timeout=79.9, **times)
+    assert (caught.value.code, "80 " in caught.value.fix) == ("invalid_variable", True), "the least value"
 
 
 TIMES = {"timeout": 30, "retries": 1, "host_timeout": 30, "stop_timeout": 10, "settle": 5, "wait_timeout": 180}
@@ -158,6 +87,9 @@ def test_settings_give_each_step_its_time(tmp_path, given, polls, step, install)
     assert settings["open_age"] == 120
     for name in ("stop_timeout", "wait_timeout"):
         assert settings[name] == {**TIMES, **given}[name]
+    names = ("adopt_interfaces", "allow_established", "remove_leftovers")
+    for name in names:
+        assert [host(tmp_path, 1, **{name: True}).settings[each] for each in names] == [each == name for each in names]
 
 
 @pytest.mark.parametrize(
@@ -173,20 +105,6 @@ def test_polls_last_as_long_as_the_record_says(tmp_path, record, polls):
     seen = host(tmp_path, 1, **{**TIMES, "wait_timeout": 90, "timeout": 10})
     seen.last_state = State(record=Record(**record))
     assert seen.settings["polls"] == polls
-
-
-def test_settings_have_the_safety_options(tmp_path):
-    names = ("adopt_interfaces", "allow_established", "remove_leftovers")
-    for name in names:
-        settings = host(tmp_path, 1, **{name: True}).settings
-        assert [settings[each] for each in names] == [each == name for each in names]
-
-
-def test_policy_is_of_the_variables(tmp_path):
-    options = {"unverified_engine": "adopt", "wait_timeout": 200, "settle": 9, "allow_established": True}
-    policy = host(tmp_path, 1, remove_leftovers=True, **options).policy
-    assert {name: getattr(policy, name) for name in options} == options
-    assert (policy.remove_leftovers, policy.remediates) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -216,14 +134,18 @@ def test_variables_of_a_host_are_checked(tmp_path, variables, code):
         (1, 101, False),
         (0, 101, False),
         (101, 101, True),
+        (0, None, False),
+        (101, None, True),
     ],
 )
-def test_moves_banner_by_its_limit(tmp_path, own, other, moves):
+def test_banner_is_moved_only_if_that_helps(tmp_path, own, other, moves):
+    """Scripts that print a part of the banner have no known size."""
     named = [{"source": "/etc/motd (/run/motd)", "bytes": own}, {"source": "/etc/motd.d/x", "bytes": other}]
-    motd = {"path": "/etc/motd", "target": "/run/motd", "sources": named, "bytes": own + other}
+    motd = {"path": "/etc/motd", "target": "/run/motd", "sources": named, "bytes": own + (other or 0)}
     made = host(tmp_path, 1, motd_max_bytes=100)
     assert made.moves_banner({"motd": motd}) is moves
     assert made.moves_banner({"motd": {**motd, "target": "/run/other"}}) is False
+    assert not host(tmp_path, 1, motd_max_bytes=100, motd="keep").moves_banner({"motd": motd})
     assert not made.moves_banner({})
 
 
@@ -260,19 +182,22 @@ def test_steps_are_those_of_the_action(tmp_path, action, number, while_remediati
         (4, 2, 2),
     ],
 )
-def test_limit_of_replacements_is_a_share_or_a_number(tmp_path, monkeypatch, size, limit, allowed):
+def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, size, limit, allowed):
+    """All hosts are blocked, with one wording; a container that the list does not show counts, and no other one."""
     monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
-    codes = []
-    for number in range(1, 6):
-        each = host(tmp_path, number, size=size, engine_list=LIST, max_replaced=limit)
-        each.fetch_list()
-        codes.append(each.plan(facts(number), is_compared=True).code)
-    assert codes == ["leftover"] * allowed + ["replace_limit_exceeded"] * (5 - allowed)
-
-
-def test_only_leftovers_by_the_list_are_limited(tmp_path):
-    made = host(tmp_path, 1, unverified_engine="replace", max_replaced=0)
-    assert made.plan(facts(1), is_compared=True).action == "replace"
+    for number in (allowed, allowed + 1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        hosts = [host(folder, each, size=size, engine_list=LIST, max_replaced=limit) for each in range(1, number + 1)]
+        for each in hosts:
+            each.fetch_list()
+        assert {each.plan(facts(at)).code for at, each in enumerate(hosts, 1)} <= {"leftover"}
+        plans = [each.plan(facts(at), is_compared=True) for at, each in enumerate(hosts, 1)]
+        code = "leftover" if number == allowed else "replace_limit_exceeded"
+        assert [plan.code for plan in plans] == [code] * number
+    assert len({(plan.summary, plan.fix) for plan in plans}) == 1
+    other = host(tmp_path, 1, unverified_engine="replace", max_replaced=0)
+    assert other.plan(facts(1), is_compared=True).action == "replace"
 
 
 @pytest.mark.parametrize(
@@ -298,13 +223,9 @@ def plan_after(tmp_path, monkeypatch):
 
     def make(fetch, container, **variables):
         monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
-        known = {"inventory_hostname": "edge-1", "ansible_host": "192.0.2.1", "ansible_play_hosts_all": ["edge-1"]}
-        known |= {"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"}
-        known |= {"slb_engine_list": LIST, **variables}
-        host = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
-        host.reservations = Reservations(tmp_path)
-        host.fetch_list()
-        return host.plan(facts(1, engine_container={**CONTAINER, "state": container}), is_compared=True)
+        made = host(tmp_path, 1, size=1, engine_list=LIST, **variables)
+        made.fetch_list()
+        return made.plan(facts(1, engine_container={**CONTAINER, "state": container}), is_compared=True)
 
     return make
 
@@ -313,27 +234,15 @@ def failed_fetch(*_arguments):
     raise FleetError("engine_list_unavailable", "Engine list unavailable: HTTP 503.", "Run again.")
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        *("login_rejected", "tls_pin_mismatch", "tls_untrusted", "management_node_unavailable", "missing_option"),
-        *("engine_list_not_as_configured", "session_replaced"),
-    ],
-)
+@pytest.mark.parametrize("may_be_empty", [True, False])
 @pytest.mark.parametrize("container", ["running", "exited", "absent"])
-def test_failed_fetch_keeps_its_code_and_fix(plan_after, code, container):
+@pytest.mark.parametrize("code", ["login_rejected", "engine_list_unavailable", "engine_list_not_as_configured"])
+def test_failed_fetch_keeps_its_code_and_fix(plan_after, code, container, may_be_empty):
     def fetch(*_arguments):
         raise FleetError(code, "Cause.", "Own advice.")
 
-    made = plan_after(fetch, container)
+    made = plan_after(fetch, container, engine_list_may_be_empty=may_be_empty)
     assert (made.action, made.code, made.summary, made.fix) == ("fail", code, "Cause.", "Own advice.")
-
-
-@pytest.mark.parametrize("may_be_empty", [True, False])
-@pytest.mark.parametrize("container", ["running", "exited", "absent"])
-def test_failed_fetch_changes_nothing(plan_after, container, may_be_empty):
-    made = plan_after(failed_fetch, container, slb_engine_list_may_be_empty=may_be_empty)
-    assert (made.action, made.code) == ("fail", "engine_list_unavailable")
 
 
 @pytest.mark.parametrize(
@@ -345,7 +254,7 @@ def test_failed_fetch_changes_nothing(plan_after, container, may_be_empty):
     ],
 )
 def test_empty_list_is_accepted_if_the_user_says_so(plan_after, may_be_empty, gap, expected):
-    made = plan_after(lambda *_arguments: Listing([], gap), "running", slb_engine_list_may_be_empty=may_be_empty)
+    made = plan_after(lambda *_arguments: Listing([], gap), "running", engine_list_may_be_empty=may_be_empty)
     assert (made.action, made.code) == expected
 
 
@@ -418,13 +327,9 @@ def unknown(tmp_path, monkeypatch):
             return Listing(engines if isinstance(engines, list) else engines())
 
         monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
-        known = {"inventory_hostname": "edge-1", "ansible_host": "192.0.2.1", "ansible_limit": limit}
-        known |= {"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"}
-        known |= {"slb_engine_list": LIST, **variables}
-        host = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
-        host.reservations = Reservations(tmp_path)
-        host.reserve()
-        return host.unknown_engines()
+        made = host(tmp_path, 1, ansible_limit=limit, **{"engine_list": LIST, **variables})
+        made.reserve()
+        return made.unknown_engines()
 
     return report
 
@@ -437,13 +342,12 @@ def test_engines_that_no_host_wants_are_reported_once(unknown):
 @pytest.mark.parametrize(
     "case",
     [
-        {"slb_engine_list": None},
+        {"engine_list": None},
         {"limit": "edge-1"},
-        {"slb_hosts": "edge-1"},
+        {"hosts": "edge-1"},
         {"engines": failed_fetch},
-        {"slb_engine_list": None, "limit": "edge-1"},
     ],
-    ids=["no list", "limit", "hosts", "failed fetch", "no list, limit"],
+    ids=str,
 )
 def test_engines_are_unknown_only_to_a_whole_run(unknown, case):
     assert unknown(**case) == []

@@ -67,7 +67,7 @@ def test_client_names_options_as_the_user_gave_them(monkeypatch):
     )
     connection = Connection.from_options(given)
     assert [connection.called(name) for name in ("username", "password", "timeout")] == [
-        *("slb_username", "SLB_PASSWORD", "timeout"),
+        *("slb_username", "SLB_PASSWORD", "timeout")
     ]
 
 

@@ -9,25 +9,14 @@ def _reserve(folder, host):
     return Reservations(folder).reserve("name edge-1", host)
 
 
-def test_reserve_returns_the_other_hosts(tmp_path):
-    reservations = Reservations(tmp_path)
-    assert reservations.reserve("name edge-1", "a") == []
-    assert reservations.reserve("name edge-1", "b") == ["a"]
-    assert reservations.reserve("name edge-1", "a") == ["b"]
-    assert reservations.reserve("name edge-2", "a") == []
-    assert reservations.is_reserved("name edge-1") and not reservations.is_reserved("name edge-3")
-    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
-
-
 def test_reserve_in_many_processes_loses_nothing(tmp_path):
     hosts = [f"host-{number}" for number in range(40)]
     with ProcessPoolExecutor(4) as pool:
         list(pool.map(_reserve, [tmp_path] * len(hosts), hosts))
     assert _reserve(tmp_path, "last") == sorted(hosts)
-
-
-def test_is_first_once(tmp_path):
-    assert [Reservations(tmp_path).is_first("x") for _unused in range(3)] == [True, False, False]
+    assert (Reservations(tmp_path).is_reserved("name edge-1"), _reserve(tmp_path, "last")) == (True, sorted(hosts))
+    assert not Reservations(tmp_path).is_reserved("name edge-3")
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
 
 
 def test_notes_of_earlier_playbook_are_removed_and_sessions_kept(tmp_path):

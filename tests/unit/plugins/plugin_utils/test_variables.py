@@ -52,14 +52,9 @@ def test_empty_value_is_unset(empty):
 
 
 def test_false_and_zero_are_values():
-    values = read(license_backup=False, wait_timeout=60, max_replaced=0, throttle="0", remove_leftovers="false")
-    assert [values[name] for name in ("license_backup", "wait_timeout", "max_replaced", "throttle")] == [
-        False,
-        60,
-        0,
-        0,
-    ]
-    assert values["remove_leftovers"] is False
+    values = read(license_backup=False, max_replaced=0, throttle="0", remove_leftovers="false")
+    assert [values[name] for name in ("license_backup", "remove_leftovers")] == [False, False]
+    assert [values[name] for name in ("max_replaced", "throttle")] == [0, 0]
 
 
 @pytest.mark.parametrize(
