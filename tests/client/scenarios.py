@@ -7,7 +7,6 @@ import email.utils
 import gzip
 import json
 import math
-import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,7 +40,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import Options
 
 LIST = "/console/engines"
 ENGINE_LIST = {
-    "path": LIST, "items": "items", "name": "n", "address": "ip", "state": "st", "running": ["up"],
+    "path": LIST, "items": "items", "name": "n", "address": "ip", "state": "st", "running": ["up"]
 }  # fmt: skip
 ITEM = {"n": "edge-1", "ip": "192.0.2.1", "st": "up"}
 LOGIN_PAGE = (
@@ -51,10 +50,7 @@ LOGIN_PAGE = (
 )
 START_PAGE = '<!doctype html><html><head><title>Console</title></head><body><div id="app"></div></body></html>'
 OK = answer(200, '{"code":0,"msg":"installation started"}')
-ENDED = {
-    "401": answer(401, ""),
-    "redirect to login": answer(302, "", "Location: /account/login/?next=/"),
-}
+ENDED = {"401": answer(401, ""), "redirect to login": answer(302, "", "Location: /account/login/?next=/")}
 ENDED_FOR_GET = {
     **ENDED,
     "login page": answer(200, LOGIN_PAGE, kind="text/html"),
@@ -176,15 +172,15 @@ TLS = [
     Scenario("wrong pin", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0), options=WRONG_PIN),
     Scenario(
         "wrong pin, no validation", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0),
-        options={**WRONG_PIN, "validate_certs": False},
+        options={**WRONG_PIN, "validate_certs": False}
     ),
     Scenario(
         "wrong pin behind a proxy", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0),
-        options=WRONG_PIN, proxy={}, environment={"https_proxy": "{proxy}"},
+        options=WRONG_PIN, proxy={}, environment={"https_proxy": "{proxy}"}
     ),
     Scenario(
         "wrong pin behind a proxy with TLS", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0),
-        options=WRONG_PIN, proxy={"tls": True}, environment={"https_proxy": "{proxy}"},
+        options=WRONG_PIN, proxy={"tls": True}, environment={"https_proxy": "{proxy}"}
     ),
     Scenario("CA", "engine", outcome="requested", options=CA),
     Scenario("no validation", "engine", outcome="requested", options={**NO_PIN, "validate_certs": False}),
@@ -194,11 +190,11 @@ TLS = [
     Scenario("expired and pinned", "login", seen=(1, 0), certificate="expired"),
     Scenario(
         "unknown CA behind a proxy", "login", code="tls_untrusted", seen=(0, 0), options=NO_PIN,
-        proxy={}, environment={"https_proxy": "{proxy}"},
+        proxy={}, environment={"https_proxy": "{proxy}"}
     ),
     Scenario(
         "CA bundle of the environment", "login", code="tls_untrusted", seen=(0, 0), options=NO_PIN,
-        environment={"REQUESTS_CA_BUNDLE": "{ca}", "CURL_CA_BUNDLE": "{ca}"},
+        environment={"REQUESTS_CA_BUNDLE": "{ca}", "CURL_CA_BUNDLE": "{ca}"}
     ),
 ]  # fmt: skip
 
@@ -208,11 +204,11 @@ CONNECTIONS = [
     Scenario("plain HTTP", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}),
     Scenario(
         "handshake cut once", "engine", outcome="requested", served=True, seen=(0, 1),
-        node={"greetings": [lambda raw_socket: raw_socket.close()]},
+        node={"greetings": [lambda raw_socket: raw_socket.close()]}
     ),
     Scenario(
         "handshake without end", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), options=NO_ANSWER,
-        node={"greetings": [lambda raw_socket: [*iter(lambda: raw_socket.recv(65536), b"")]]},
+        node={"greetings": [lambda raw_socket: [*iter(lambda: raw_socket.recv(65536), b"")]]}
     ),
     *(
         Scenario(f"TLS alert {number}", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), node={"greetings": [_alert(number)] * 2})
@@ -223,7 +219,7 @@ CONNECTIONS = [
     Scenario("client certificate of no use", "login", code="invalid_option", seen=(0, 0), options={"client_cert": "{client_key}"}),
     Scenario(
         "headers", "engine", [_header_back("cf-access-client-secret", "t0ken for all")], outcome="requested",
-        options={"headers": {"CF-Access-Client-Secret": "t0ken for all"}},
+        options={"headers": {"CF-Access-Client-Secret": "t0ken for all"}}
     ),
     Scenario("header in the answer", "engine", [answer(400, "bad t0ken for all")], code="install_rejected", outcome="rejected",
         options={"headers": {"X-Key": "t0ken for all"}}),
@@ -234,49 +230,40 @@ CONNECTIONS = [
     ),
     Scenario("password of a header in the answer", "engine", [answer(400, "got bob:t0ken1 and t0ken1")], code="install_rejected",
         outcome="rejected", options={"headers": {"Authorization": "Basic Ym9iOnQwa2VuMQ=="}}),
-    Scenario("no_proxy with a network", "engine", outcome="requested", environment={"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.0/8"}),
-    Scenario("no_proxy with a port", "engine", outcome="requested", environment={"all_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1:{port}"}),
     Scenario("informational answers", "engine", [raw(HINTS + message(200, b'{"code":0}'))], outcome="requested", login=[_hinted(new_session())]),
     Scenario("unknown host", "login", code=UNAVAILABLE, seen=(0, 0), options={"base_url": "https://no-such-host.invalid"}),
     Scenario("proxy", "engine", outcome="requested", proxy={}, environment={"https_proxy": "{proxy}"}),
     Scenario("proxy with TLS", "engine", outcome="requested", proxy={"tls": True}, environment={"HTTPS_PROXY": "{proxy}"}),
     Scenario(
         "proxy without TLS called https", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0),
-        node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}, environment={"https_proxy": "https://127.0.0.1:{port}"},
+        node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}, environment={"https_proxy": "https://127.0.0.1:{port}"}
     ),
     Scenario(
-        "no_proxy", "engine", outcome="requested", environment={"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"},
+        "no_proxy", "engine", outcome="requested", environment={"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}
     ),
     Scenario(
         "proxy that answers 407", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), proxy={"refuses": True},
-        environment={"https_proxy": "{proxy}"}, cause="answered HTTP 407",
+        environment={"https_proxy": "{proxy}"}, cause="answered HTTP 407"
     ),
     *(
         Scenario(f"proxy {address}", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), environment={"https_proxy": address})
-        for address in ("socks5://user:pr0xy-pass@127.0.0.1:9", "ftp://127.0.0.1:9", "http://[pr0xy-pass", ":::")
+        for address in ("socks5://user:pr0xy-pass@127.0.0.1:9", "http://[pr0xy-pass")
     ),
 ]  # fmt: skip
 
 COOKIES = [
     *(
         Scenario(f"cookie with {attributes}", "engine", outcome="requested", login=[new_session(extra=attributes)])
-        for attributes in ("; Path=/account", "; Domain=other.example", "; Max-Age=600; SameSite=Strict", "; Expires=x")
+        for attributes in ("; Path=/account", "; Domain=other.example")
     ),
     Scenario("JSON is sent as JSON", "engine", [_with_kind("application/json", OK)], outcome="requested"),
     Scenario(
         "cookie of a load balancer", "engine", [_cookie_back("node=b7", "lang=zh")], outcome="requested",
-        login=[new_session("Set-Cookie: node=b7; Path=/account/login", "Set-Cookie: lang=zh")],
+        login=[new_session("Set-Cookie: node=b7; Path=/account/login", "Set-Cookie: lang=zh")]
     ),
     Scenario(
         "cookies as a browser", "engine", [_cookie_back("/Common/console--pool=!a+/=", "srv:console=two words", "b=2")], outcome="requested",
-        login=[new_session("Set-Cookie: /Common/console--pool=!a+/=; path=/", "Set-Cookie: srv:console=two words; Path=/,b=2")],
-    ),
-    Scenario(
-        "folded cookie", "engine", [_cookie_back("a=1")], outcome="requested", login=[new_session("Set-Cookie: a=1;\r\n Path=/")],
-    ),
-    Scenario(
-        "cookie that is over", "engine", [_cookie_back()], outcome="requested",
-        login=[new_session("Set-Cookie: a=1; Expires=Thu, 01-Jan-1970 00:00:00 GMT")],
+        login=[new_session("Set-Cookie: /Common/console--pool=!a+/=; path=/", "Set-Cookie: srv:console=two words; Path=/,b=2")]
     ),
     Scenario("CSRF token", "engine", [_with_csrf], outcome="requested", login=[new_session("Set-Cookie: csrftoken=t0ken")]),
     Scenario("CSRF token for the login", "login", seen=(3, 0), login=[_login_with_csrf]),
@@ -287,22 +274,13 @@ LOGINS = [
     Scenario("words after login", "login", seen=(1, 0), login=[new_session(body='{"code":0,"tip":"Account locked after 5 tries"}')]),
     Scenario("login without body", "login", seen=(1, 0), login=[new_session(body="")]),
     Scenario("login with a page to fill in", "login", seen=(1, 0), login=[new_session("Location: /account/change_password/", status=302)]),
-    *(
-        Scenario(f"login: {status} to {target}", "login", code="unexpected_answer", cause="redirect", seen=(1, 0), login=[answer(status, "", f"Location: {target}")])
-        for status, target in (
-            (301, "https://console.example/account/login/"), (308, "https://console.example:8443/x/account/login/"), (302, "https://sso.example/login?token=t0ken"),
-            (307, "/v2/account/login/"), (301, "http://console.example/"),
-        )
-    ),
+    Scenario("login: redirect", "login", code="unexpected_answer", cause="redirect", seen=(1, 0), login=[answer(302, "", "Location: https://sso.example/login?token=t0ken")]),
     *(
         Scenario(f"login rejected, {name}", "engine", code="login_rejected", outcome="rejected", seen=(1, 0), login=[reply], cause=cause)
         for name, cause, reply in (
             ("401", "bad password", answer(401, '{"msg":"bad password"}')),
-            ("403", "HTTP 403", answer(403, "")),
             ("in Chinese", "密码错误", answer(400, "密码错误".encode("gb18030"), kind="text/plain")),
             ("200 with a cookie and a failure", "密码错误", new_session(body='{"success":false,"msg":"密码错误"}')),
-            ("login page", "HTTP 200", new_session(body=LOGIN_PAGE)),
-            ("redirect to the login", "redirect to /login", new_session("Location: /login", status=302)),
             ("no cookie", "HTTP 200", answer(200, '{"code":0}')),
             ("cookie removed", "HTTP 200", answer(200, "", 'Set-Cookie: sessionid=""; expires=Thu, 01 Jan 1970 00:00:00 GMT')),
             ("a token in place of a cookie", "ok", answer(200, '{"msg":"ok","token":"a-t0ken-1"}')),
@@ -395,7 +373,7 @@ SESSIONS = [
 
 RETRIES = [
     Scenario(
-        "Retry-After as a date", "list", [answer(429, "", f"Retry-After: {_date(-5)}"), answer(200, '{"items":[]}')], seen=(1, 2),
+        "Retry-After as a date", "list", [answer(429, "", f"Retry-After: {_date(-5)}"), answer(200, '{"items":[]}')], seen=(1, 2)
     ),
     *(
         Scenario(f"Retry-After: {value[:20]}", "list", [answer(503, "", f"Retry-After: {value}")], code=UNAVAILABLE)
@@ -446,8 +424,7 @@ INSTALLS = [
     _install("account locked meanwhile", "rejected", answer(401), code="session_replaced", seen=(1, 1), login=[answer(401, '{"msg":"account locked"}')]),
     _install("401 about the host", "rejected", answer(401, '{"msg":"SSH authentication to 192.0.2.1 failed"}'), code="session_replaced",
         cause="SSH authentication", seen=(1, 2)),
-    _install("403", "rejected", answer(403, '{"detail":"no permission"}')),
-    *(_install(f"busy, {status}", "unknown", answer(status)) for status in (429, 502, 503, 504)),
+    _install("busy", "unknown", answer(503)),
     _install("port in use", "port_in_use", answer(409, '{"msg":"port 8000 is in use"}')),
     _install("no answer", "unknown", cut(), cause="unavailable"),
     _install("connection reset", "unknown", reset(), cause="unavailable"),
@@ -457,32 +434,13 @@ INSTALLS = [
     _install("redirect elsewhere", "unknown", answer(307, "", "Location: https://other.example/"), cause="redirect to https://other.example/"),
     _install("308 to the console", "unknown", answer(308, "", "Location: https://console.example/x/system/add_slb_engine/"), cause="redirect to"),
     _install("303 to a page", "unknown", answer(303, "", "Location: /console/engines/")),
-    _install("303 to an engine named login-1", "unknown", answer(303, "", "Location: /console/engines/login-1/"), cause="redirect to"),
-    _install("302 to single sign-on", "unknown", answer(302, "", "Location: https://sso.example/login"), cause="redirect to"),
-    _install("GB 18030 without a charset", "exists", answer(400, "引擎已存在".encode("gb18030"), kind="text/html")),
-    *(
-        _install(coding, "exists", answer(200, content, f"Content-Encoding: {coding.split()[0]}"))
-        for coding, content in (
-            ("gzip", gzip.compress(b'{"code":1,"msg":"already exists"}')), ("x-gzip", gzip.compress(b'{"code":1,"msg":"already exists"}') + bytes(9)),
-            ("gzip of two members", gzip.compress(b'{"code":1,') + gzip.compress(b'"msg":"already exists"}')),
-            ("deflate", zlib.compress(b'{"code":1,"msg":"already exists"}')), ("deflate without header", zlib.compress(b'{"code":1,"msg":"already exists"}')[2:-4]),
-        )
-    ),
-    _install("gzip without a body", "requested", answer(201, "", "Content-Encoding: gzip")),
-    *(
-        _install(f"content coding {name}", "unknown", answer(200, gzip.compress(b'{"code":0}'), *headers), cause="content coding")
-        for name, headers in (("twice", ["Content-Encoding: gzip, gzip"]), ("in two headers", ["Content-Encoding: gzip"] * 2), ("br", ["Content-Encoding: br"]))
-    ),
+    _install("gzip", "exists", answer(200, gzip.compress(b'{"code":1,"msg":"already exists"}'), "Content-Encoding: gzip")),
+    _install("content coding br", "unknown", answer(200, gzip.compress(b'{"code":0}'), "Content-Encoding: br"), cause="content coding"),
     _install("endless body", "unknown", flood(message(200, b"", length=-1), b"x" * 65536)),
     _install("gzip bomb", "unknown", answer(200, gzip.compress(b"0" * 50_000_000), "Content-Encoding: gzip")),
     _install("number of a million digits", "unknown", answer(200, '{"code":' + "1" * 900_000 + "}")),
     _install("cookie of the language", "rejected", answer(400, '{"msg":"The engine is open"}'), cookies={"django_language": "en"}, cause="engine"),
-    *(
-        _install(f"password in the answer, {name}", "rejected", answer(400, json.dumps({"msg": f"got {text}, sorry"})), cause="not shown")
-        for name, text in (
-            ("split", 'pa"ss<w>\nörd &1'), ("split and encoded", "pa&quot;ss\n&lt;w>%C3%B6rd%20&amp;1"), ("twice", "pa%2522ss%253Cw%253E%25C3%25B6rd%2520%25261"),
-        )
-    ),
+    _install("password in the answer, split", "rejected", answer(400, json.dumps({"msg": 'got pa"ss<w>\nörd &1, sorry'})), cause="not shown"),
     _install("password in the answer", "rejected", answer(400, json.dumps({"msg": 'got pa"ss<w>örd &1, sorry'})), cause="got ********, sorry"),
 ]  # fmt: skip
 
@@ -506,20 +464,8 @@ LICENSES = [
         _license(f"session ended, {name}", expiring(reply), for_session(answer(200, LICENSE_TEXT)), code="", seen=(1, 2), served=True)
         for name, reply in ENDED_FOR_GET.items()
     ),
-    *(
-        _license(f"message {body[:30]!r}", answer(200, body))
-        for body in (
-            "", " \r\n", "Error: license not available", "Please log in first", '{"detail":"Not found."}', '{"code":0,"msg":"ok","data":""}', "{}", "null",
-            '{"code":500,"msg":"no license"}', '{"success":false,"license":"x"}',
-        )
-    ),
-    *(
-        _license(f"license {body[:30]}", answer(200, body), code="")
-        for body in (
-            "Valid until 2027\nNot valid for resale", '{"code":0,"msg":"ok","data":"TElDRU5TRQ=="}', '{"license":"x","status":"valid"}', "1234567",
-            '{"license":"abc","terms":"Not valid for resale. Please log in."}', "<license>x</license>", "Not valid for resale.\nPlease log in first.\n",
-        )
-    ),
+    *(_license(f"message {body!r}", answer(200, body)) for body in ("", "Please log in first", '{"code":500,"msg":"no license"}')),
+    _license("as JSON", answer(200, '{"license":"abc","terms":"Not valid for resale. Please log in."}'), code=""),
     _license("204", raw(b"HTTP/1.1 204 No Content\r\n\r\n")),
     _license("206", answer(206, LICENSE_TEXT[:9])),
     _license("404 page", answer(404, "<h1>Not Found</h1>", kind="text/html")),
@@ -533,43 +479,26 @@ LICENSES = [
     _license("too large", answer(200, LICENSE_TEXT), options={"max_size": 9}, cause="larger than 9 bytes"),
 ]  # fmt: skip
 
-_LISTED = json.dumps({"items": [ITEM]})
 LISTS = [
     Scenario("list", "list", [for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))]),
     Scenario("list in GBK", "list", [answer(200, '{"items":[{"n":"边缘","ip":"192.0.2.1","st":"up"}]}'.encode("gbk"))]),
     Scenario("list: session ended", "list", [expiring(answer(401)), for_session(answer(200, '{"items":[]}'))], served=True, seen=(1, 2)),
     *(
-        Scenario(f"list: engine with {key} {text!r}", "list", [answer(200, json.dumps({"items": [{**ITEM, key: text}]}))])
-        for key, text in (("error", "SSH login failed"), ("reason", "session timed out"), ("code", 500))
-    ),
-    *(
         Scenario(f"list: {body[:30]}", "list", [answer(status, body)], code=code, cause=cause)
         for status, body, code, cause in (
-            (200, '{"items":[],"code":500}', "engine_list_unavailable", "HTTP 200"),
             (200, '{"code":-1,"msg":"out of order"}', "engine_list_unavailable", "out of order"),
-            (200, "up and running", "engine_list_unavailable", "begins with 'up and running'"),
             (200, ")]}',\n{}", "engine_list_unavailable", "begins with"),
-            (206, _LISTED, "engine_list_unavailable", "HTTP 206"),
             (403, '{"detail":"no permission"}', "engine_list_unavailable", "no permission"),
             (404, "none", "engine_list_not_as_configured", "HTTP 404"),
-            (200, '{"rows":[{"n":"edge-1"}]}', "engine_list_not_as_configured", "key 'items'"),
         )
     ),
-    # Empty in any form
-    *(
-        Scenario(f"list: empty, {body or status}", "list", [answer(status, body)], gap="unproven", engine_list={"items": "data.items"})
-        for status, body in ((200, '{"data":[]}'), (200, '{"data":null}'), (200, '{"data":{"items":{}}}'), (200, '{"code":0,"msg":"ok"}'), (204, ""))
-    ),
+    Scenario("list: empty, 204", "list", [answer(204)], gap="unproven"),
     *(
         Scenario(f"list: {gap or 'whole'}, {cause}", "list", [answer(200, json.dumps({"items": [ITEM], **members}), *headers)], gap=gap, engine_list=option)
         for gap, cause, members, headers, option in (
-            ("", "total", {"total": 1}, (), {}),
             ("", "header", {}, ("X-Total-Count: 1",), {"total": "header:X-Total-Count"}),
-            ("part", "one page of several", {"total": 7}, (), {"complete": True}),
             ("part", "header of 7", {"total": 1}, ("X-Total-Count: 7",), {"total": "header:X-Total-Count"}),
             ("old", "Age", {"total": 1}, ("Age: 30",), {}),
-            ("", "Age of 3 s", {"total": 1}, ("Age: 3",), {}),
-            ("unproven", "nothing", {}, (), {}),
             ("", "complete", {}, (), {"complete": True}),
         )
     ),
@@ -631,12 +560,6 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "login rejected, 404": (("base_url",), ("password",)),
     "login rejected, no cookie": (("base_url",), ("password",)),
     "session of no use, install": (("user", "password"), ()),
-    "login: 301 to https://console.example/account/login/": (("base_url to https://console.example.",), ()),
-    "login: 307 to /v2/account/login/": (("/v2.",), ()),
-    "login: 308 to https://console.example:8443/x/account/login/": (
-        ("base_url to https://console.example:8443/x.",),
-        (),
-    ),
     "other name": (("tls_fingerprint",), ("ca_path", "clock")),
     "plain HTTP": (("base_url", "port"), ("proxy",)),
     "proxy socks5://user:pr0xy-pass@127.0.0.1:9": (("HTTP proxy", "no_proxy"), ("base_url",)),

@@ -31,6 +31,10 @@ def options_of(node):
     return {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin}
 
 
+def cache_of(node, folder):
+    return RunCache(Connection.from_options(options_of(node)), folder)
+
+
 def call_once(folder, options, call, not_before):
     cache = RunCache(Connection.from_options(options), folder)
     if call != "list":
@@ -99,8 +103,7 @@ def test_workers_share_a_renewed_session(start, work):
 def test_session_that_ends_after_each_call_is_renewed(start, tmp_path):
     node = start()
     for number in range(1, 9):
-        cache = RunCache(Connection.from_options(options_of(node)), tmp_path)
-        assert run("engine", options_of(node), cache)["outcome"] == "requested"
+        assert run("engine", options_of(node), cache_of(node, tmp_path))["outcome"] == "requested"
         assert node.seen[LOGIN] == number, "renewals of sessions that have served are not limited"
         node.sessions.clear()
 
@@ -109,8 +112,7 @@ def test_session_that_ends_after_each_call_is_renewed(start, tmp_path):
 def test_session_that_never_serves_again_is_an_error(start, tmp_path):
     """The password was accepted: it is not blamed, and no more logins are made than one call may make."""
     node = start()
-    options = options_of(node)
-    caches = [RunCache(Connection.from_options(options), tmp_path) for _number in range(3)]
+    options, caches = options_of(node), [cache_of(node, tmp_path) for _number in range(3)]
     assert run("engine", options, caches[0])["outcome"] == "requested"
     node.routes[INSTALL] = [answer(401)]
     assert [run("engine", options, cache)["code"] for cache in caches] == ["session_replaced"] * 3
@@ -118,7 +120,7 @@ def test_session_that_never_serves_again_is_an_error(start, tmp_path):
 
 
 def test_late_answer_does_not_bring_an_ended_session_back(start, tmp_path):
-    cache = RunCache(Connection.from_options(options_of(start())), tmp_path)
+    cache = cache_of(start(), tmp_path)
     sessions = [Session({"sessionid": name}, login=name) for name in ("first", "second")]
     cache.update(sessions[0], {"sessionid": "newer"}, 1.0, has_served=True)
     assert not list(tmp_path.glob("slb-fleet-session-*[0-9a-f]")), "a run that has no session gets none"
@@ -152,7 +154,7 @@ def test_runs_of_one_user_that_end_each_others_session(start, tmp_path, monkeypa
         folder = tmp_path / str(number)
         folder.mkdir()
         time.sleep(number * 0.1)
-        cache = RunCache(Connection.from_options(options_of(node)), folder)
+        cache = cache_of(node, folder)
         for poll in range(8):
             call = "engine" if poll == 1 else "list"
             code = run(call, options_of(node), cache).get("code", "")
@@ -181,7 +183,7 @@ def test_rejected_login_is_tried_once(start, work, routes, monkeypatch):
 def test_session_that_serves_no_list_ends_the_logins_of_the_run(start, tmp_path):
     """The login states nothing. After three logins of the run, no worker makes another one."""
     node = start({LOGIN: [new_session(body=START_PAGE)], LIST: [answer(401)]})
-    caches = [RunCache(Connection.from_options(options_of(node)), tmp_path) for _number in range(3)]
+    caches = [cache_of(node, tmp_path) for _number in range(3)]
     assert [run("list", options_of(node), cache)["code"] for cache in caches] == ["login_rejected"] * 3
     assert node.seen[LOGIN] == 3
 
@@ -238,9 +240,9 @@ def test_two_nodes_without_shared_sessions_blame_no_password(start, tmp_path):
     """A balancer sends each second call to the node that does not know the session."""
     node = start({LIST: [answer(401), GOOD_LIST, answer(401), answer(401)]})
     options = options_of(node)
-    assert run("list", options, RunCache(Connection.from_options(options), tmp_path)).get("code", "") == ""
+    assert run("list", options, cache_of(node, tmp_path)).get("code", "") == ""
     node.routes[LIST] = [answer(401)]
-    failed = run("list", options, RunCache(Connection.from_options(options), tmp_path))
+    failed = run("list", options, cache_of(node, tmp_path))
     assert (failed["code"], "password" in failed["fix"]) == ("session_replaced", False)
 
 
@@ -317,8 +319,7 @@ def test_file_system_without_locks_still_shares(start, tmp_path, monkeypatch, nu
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     node = start({LIST: [GOOD_LIST]})
-    options = options_of(node)
-    caches = [RunCache(Connection.from_options(options), tmp_path) for _number in range(2)]
+    options, caches = options_of(node), [cache_of(node, tmp_path) for _number in range(2)]
     assert [run("engine", options, cache)["outcome"] for cache in caches] == ["requested"] * 2
     assert [len(cache.engines(EngineList.from_option(ENGINE_LIST)).engines) for cache in caches] == [1, 1]
     assert node.seen == {LOGIN: 1, INSTALL: 2, LIST: 1}

@@ -64,21 +64,6 @@ def test_retry_after_is_waited_for(start, pauses):
     assert pauses == [17]
 
 
-@pytest.mark.parametrize(("seconds", "sent"), [(30, 1), (-1, 0)])
-def test_install_request_is_sent_in_time_or_not_at_all(start, seconds, sent):
-    node = start()
-    client = client_module.Client(Connection.from_options(options(node)))
-    client.log_in()
-    engine, send_by = Engine("edge-1", False, "192.0.2.1", 1), transport.boot_time() + seconds
-    if sent:
-        assert request_install(client, engine, {}, send_by).outcome == "requested"
-    else:
-        with pytest.raises(FleetError) as caught:
-            request_install(client, engine, {}, send_by)
-        assert (caught.value.code, caught.value.values["outcome"]) == ("request_too_late", "rejected")
-    assert node.seen[INSTALL] == sent
-
-
 def test_late_repeat_shows_the_answer_before(start, monkeypatch):
     """The pauses between the logins take more time than the request has."""
     node = start({INSTALL: [answer(401, '{"msg":"no permission to install engines"}')]})

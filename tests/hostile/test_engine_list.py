@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from fake_node import LOGIN, PASSWORD, answer, for_session
+from fake_node import PASSWORD, answer, for_session
 
 from ansible_collections.slb.fleet.tests.canned.canned import Canned
 from playbooks import fleet, of
@@ -32,43 +32,6 @@ def test_audit_reports_engines_that_no_inventory_has(start, tmp_path):
     _status, output = fleet.run("slb.fleet.audit")
     expected = [{"engine": "edge-9 (192.0.2.9)", "management_node": north.base_url}]
     assert fleet.document["unknown_engines"] == expected, output
-
-
-@pytest.mark.parametrize(
-    ("code", "changes"),
-    [
-        ("login_rejected", {}),
-        ("tls_pin_mismatch", {"slb_tls_fingerprint": "0" * 64}),
-        ("missing_variable", {"slb_password": ""}),
-        ("management_node_unavailable", {"slb_base_url": "https://127.0.0.1:9", "slb_retries": 0}),
-    ],
-)
-def test_failure_before_the_list_keeps_its_code(start, tmp_path, code, changes):
-    """The list is not read: its own advice would send the operator the wrong way."""
-    canned = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
-    node = start({LOGIN: [answer(401, '{"msg":"wrong password"}')]})
-    inventory = yaml.safe_load(canned.inventory.read_text())
-    for number in (1, 2):
-        engine = of(node, PASSWORD, slb_engine_list=LISTING, slb_manage_ip=f"192.0.2.{number}", **changes)
-        inventory["engines"]["hosts"][f"edge-{number}"].update(engine)
-    canned.inventory.write_text(yaml.safe_dump(inventory))
-    _status, output = canned.run("slb.fleet.diagnose")
-    assert {host["code"] for host in canned.document["hosts"]} == {code}, output
-    assert "slb_engine_list" not in output
-
-
-def test_running_container_that_a_part_does_not_list_is_left(start, tmp_path):
-    """The record verifies the engine of edge-1; the list is one page of several and has another engine."""
-    canned = Canned(tmp_path, edge_1="healthy")
-    page = json.dumps([{"name": "other", "ip": "192.0.2.9", "status": "running"}])
-    node = start({"/engines": [for_session(answer(200, page, "X-Total-Count: 70"))]})
-    inventory = yaml.safe_load(canned.inventory.read_text())
-    inventory["engines"]["hosts"]["edge-1"].update(
-        of(node, PASSWORD, slb_engine_list=LISTING, slb_manage_ip="192.0.2.1")
-    )
-    canned.inventory.write_text(yaml.safe_dump(inventory))
-    _status, output = canned.run("slb.fleet.diagnose")
-    assert [host["code"] for host in canned.document["hosts"]] == ["engine_list_incomplete"], output
 
 
 @pytest.mark.parametrize("output", ["default", "slb.fleet.fleet"])

@@ -7,11 +7,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._secrets import (
-    find_tokens,
-    mask,
-    query_secrets,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import find_tokens, mask, query_secrets
 
 SECRET = 'pä"ss /w<1'
 ENCODED = b64encode(SECRET.encode()).decode()
@@ -60,7 +56,7 @@ def test_secret_that_looks_encoded_is_masked(secret):
         ("en", "The engine ******** is open"), ("engine en", "The ******** is open"), (" ", "The engine en is open"),
         ("The", "******** engine en is open"), ("ope", "The engine en is open"), ("is", "The engine en ******** open"),
         ("isopen", "(not shown: it spells a secret)"),
-    ],
+    ]
 )  # fmt: skip
 def test_short_secret_is_masked_as_a_whole_word(secret, shown):
     assert mask("The engine en is open", (secret,)) == shown

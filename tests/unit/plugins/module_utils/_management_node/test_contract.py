@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.contrac
 
 PATHS = {
     "install": "/system/add_slb_engine/", "license": "/system/license/apply/", "list": "/engines",
-    "login": "/account/login/",
+    "login": "/account/login/"
 }  # fmt: skip
 OWN = ("edge-1", "192.0.2.1")
 LOGIN_PAGE = '<!DOCTYPE html><html><body><form><input name="u"><input type="password"></form></body></html>'
@@ -115,7 +115,7 @@ INSTALL = [
         *((status, {"success": False, "msg": text}) for status in (200, 400, 409) for text in (
             "Engine is being deployed", "deploying", "Request already submitted", "Installation in progress",
             "already running; engine already exists", "request timed out", "timeout waiting for agent",
-            "context deadline exceeded", "请求超时", "部署中", "任务处理中", "正在部署 引擎已存在", "请勿重复提交",
+            "context deadline exceeded", "请求超时", "部署中", "任务处理中", "正在部署 引擎已存在", "请勿重复提交"
         )),
         (409, {"error": "DEPLOYMENT_IN_PROGRESS"}), (409, {"code": "ALREADY_RUNNING"}), (409, {"error": "TIMED_OUT"}),
         (409, '["\\u90e8\\u7f72\\u4e2d"]'), (409, '"\\u8d85\\u65f6"'), (400, {"data": {"x": ["deploying"]}}),
@@ -133,13 +133,13 @@ INSTALL = [
     ("session over", [
         (401, ""), (401, {"msg": "SSH authentication failed"}), (200, {"code": 401, "msg": "no"}),
         *((status, "", to(target)) for status in (302, 303) for target in (
-            "/account/login/?next=/", "/login", "sign-in/", "http://console.example/x/Login", "/console/login.jsp?e=1",
+            "/account/login/?next=/", "/login", "sign-in/", "http://console.example/x/Login", "/console/login.jsp?e=1"
         )),
     ]),
     ("redirect", [
         (303, "", to(target)) for target in (
             "/console/engines/", "/console/engines/login-1/", "/audit/login/history", "https://sso.example/login",
-            "//sso.example/login", "https://[/login", "/v2/system/add_slb_engine/", "/slb_login", "/login/done",
+            "//sso.example/login", "https://[/login", "/v2/system/add_slb_engine/", "/slb_login", "/login/done"
         )
     ]),
 ]  # fmt: skip
@@ -159,10 +159,10 @@ def test_install_answer_has_its_meaning(expected, given_answer):
         ("rejected", "already exists", (400, {"name": ["already exists"]})),
         ("unknown", "already exists", (200, {"msg": "already exists: ready"})),
         *(("redirect", name, (303, "", to(f"/console/engines/{name}/"))) for name in (
-            "login", "log_in", "Signin", "login.example.com",
+            "login", "log_in", "Signin", "login.example.com"
         )),
         ("unknown", "failed", (200, {"status": "failed", "msg": "x"})),
-    ],
+    ]
 )  # fmt: skip
 def test_engine_name_in_the_answer_decides_nothing(expected, name, answer):
     assert judge(case("install", *answer, own=(name, "192.0.2.1"))).meaning == expected
@@ -187,7 +187,7 @@ def test_engine_name_in_the_answer_decides_nothing(expected, name, answer):
         # A deployment that goes on
         *((409, {"msg": text}) for text in (
             "engine is installing", "引擎安装中", "another operation is running", "job for this engine already exists",
-            "a request for this host is pending", "DEPLOYMENT_IN_PROGRESS", "處理中",
+            "a request for this host is pending", "DEPLOYMENT_IN_PROGRESS", "處理中"
         )),
     ],
 )  # fmt: skip
@@ -203,7 +203,7 @@ def test_deployment_that_may_go_on_is_not_refused(answer):
         ("unknown", (400, {"code": 1, "msg": "no room"})), ("rejected", (400, "Engine already exists")),
         ("exists", (400, "Credential already")), ("port_in_use", (400, "port 80 is in use")),
         ("unknown", (400, "Patience")),
-    ],
+    ]
 )  # fmt: skip
 def test_declared_codes_and_patterns_decide(expected, answer):
     patterns = compile_patterns({"exists": ["credential already"], "in_progress": ["PATIENCE"]})
@@ -369,7 +369,7 @@ def test_texts_in_items_change_nothing(call, structure, items, has_envelope, sta
 @GENERATED
 @given(
     CALLS, st.integers(100, 999), VALUES | st.text() | st.binary(), st.text(max_size=20), st.booleans(),
-    st.lists(st.text(max_size=9), max_size=2), st.sampled_from(("", CUT)),
+    st.lists(st.text(max_size=9), max_size=2), st.sampled_from(("", CUT))
 )  # fmt: skip
 def test_each_answer_of_each_call_has_a_row(call, status, body, target, state, own, defect):
     more = dict.fromkeys(("has_session", "has_served", "has_new_token"), state)

@@ -113,7 +113,7 @@ def test_empty_option_is_missing(option):
         ("edge", "edge"), ("192.0.2.11:8443", "192.0.2.11"), ("[2001:db8::1]:22", "2001:db8::1"), ("", ""),
         ("https://192.0.2.11/", "192.0.2.11"), ("ssh://root@[2001:DB8::1]:22", "2001:db8::1"),
         ("https://edge-1.lan:8443", "https://edge-1.lan:8443"), ("192.0.2.1111", "192.0.2.1111"),
-    ],
+    ]
 )  # fmt: skip
 def test_address_is_comparable(given, expected):
     assert comparable(given) == expected
@@ -162,7 +162,7 @@ def test_fields_may_be_indexes():
         {"data": {"engines": {"1": item(1)}}}, {"data": [item(1)]}, {"data": {"items": [{**item(1), "st": []}]}},
         {"data": {"items": [{**item(1), "n": {}}]}},
         # Neither a list nor an empty form of one
-        "Service busy", 42, True, {"data": "maintenance"},
+        "Service busy", 42, True, {"data": "maintenance"}, {"code": 0, "msg": "no permission"},
     ],
     ids=str,
 )  # fmt: skip
@@ -230,6 +230,8 @@ def test_total_shows_that_an_engine_is_missing(kind, others, option):
         ("part", page(0, total=9), {}, {"complete": True}),
         ("part", page(0, n=9), {}, {"total": "data.n", "complete": True}),
         ("", page(0, n=0), {}, {"total": "data.n"}),
+        # A join of the console gives an engine twice: its total counts rows, and one engine is missing.
+        ("part", {"data": {"items": [item(1), item(1)], "total": 2}}, {}, {}),
         *(("old", page(2, total=2), {"Age": age}, {"complete": True}) for age in ("11", "30.5", "0, 30")),
         *(("", page(2, total=2), {"Age": age}, {}) for age in ("", "0", "10", "soon")),
     ],
@@ -258,6 +260,8 @@ def test_total_that_is_no_number_is_not_as_configured(value):
         ([page(2, total=4), page(2, 2, total=4)], {"complete": True}, 2, "unproven"),
         ([page(2), page(2, 2), page(0)], {"complete": True}, 3, "unproven"),
         ([answer(page(2, total=3), {"Age": "30"}), page(1, 3, total=3)], {}, 2, "old"),
+        # Rows with ids of their own are not on two pages.
+        ([{"data": {"items": [{**item(1), "id": number}], "total": 2}} for number in (1, 2)], {}, 2, ""),
     ],
     ids=str,
 )  # fmt: skip
@@ -266,11 +270,6 @@ def test_pages_are_read_to_their_end(pages, option, requests, kind):
     listing = fetch(node, PAGED, **option)
     assert (listing.gap.kind, node.paths) == (kind, [f"/e?page={number + 1}" for number in range(requests)])
     assert len(listing.engines) == sum(each.body.count(b"edge-") for each in node.answers[:requests])
-
-
-def test_rows_with_ids_of_their_own_are_not_on_two_pages():
-    rows = [{"data": {"items": [{**item(1), "id": number}], "total": 2}} for number in (1, 2)]
-    assert fetch(Node(*rows), PAGED).gap.kind == ""
 
 
 @pytest.mark.parametrize(
@@ -329,13 +328,3 @@ def test_404_is_the_end_behind_the_first_page_only():
     assert get_answer(Node(answer(b"", status=404)), "/e", is_first=False) is None
     assert get_answer(Node(answer(b"", status=204)), "/e") is None
     assert error_of(get_answer, Node(answer(b"{}", status=400)), "/e").code == "engine_list_unavailable"
-
-
-def test_row_that_is_repeated_is_no_further_engine():
-    """A join of the console gives an engine twice: its total counts rows, and one engine is missing."""
-    assert fetch(Node({"data": {"items": [item(1), item(1)], "total": 2}})).gap.kind == "part"
-
-
-def test_message_in_place_of_engines_is_no_empty_list():
-    error = failure(Node({"code": 0, "msg": "no permission"}), complete=True)
-    assert error.code == "engine_list_not_as_configured"

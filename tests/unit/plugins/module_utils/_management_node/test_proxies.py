@@ -23,6 +23,8 @@ URL = "https://console.example:8443/prefix"
         ({"https_proxy": "http://[p"}, "http://[p", True),
         ({"https_proxy": ":::"}, "http://:::", True),
         ({"https_proxy": "http://p:99999"}, "http://p:99999", True),
+        ({"https_proxy": "http://p:1", "no_proxy": "console.example:8443"}, "", False),
+        ({"https_proxy": "http://p:1", "no_proxy": "console.example:443"}, "http://p:1", False),
     ],
     ids=str,
 )
@@ -30,13 +32,8 @@ def test_find_proxy(environment, url, has_problem):
     proxy = find_proxy(URL, environment)
     assert (proxy.url, bool(proxy.problem)) == (url, has_problem)
     assert "u:p" not in proxy.problem
-
-
-def test_find_proxy_knows_the_port_of_https():
-    assert (
-        find_proxy("https://console.example/", {"https_proxy": "http://p:1", "no_proxy": "console.example:443"}).url
-        == ""
-    )
+    default_port = {**environment, "no_proxy": "console.example:443"}
+    assert find_proxy("https://console.example/", default_port).url == ""
 
 
 @pytest.mark.parametrize(
