@@ -182,8 +182,10 @@ def passes(copy: Path, tests: str, limit: float) -> bool:
 
 def main(number: int, seed: int, only: str) -> int:
     begin = time.monotonic()
-    blocks = [block.splitlines() for block in EQUIVALENT.read_text().strip().split("\n\n")[1:]]
-    reasons = {tuple(key): reason for *key, reason in blocks}
+    lines = iter(EQUIVALENT.read_text().partition("\n\n")[2].splitlines())
+    reasons = {
+        (place.partition(" = ")[0], old, new): place for place, old, new in zip(lines, lines, lines, strict=True)
+    }
     paths = [path for path in TESTS if only in path]
     mutants = sample(paths, number, seed)
     copies: queue.Queue[Path] = queue.Queue()
