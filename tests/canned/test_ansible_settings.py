@@ -57,9 +57,3 @@ def test_summary_with_json_callback_goes_to_stderr(tmp_path, name, is_json):
     assert "EACH HOST" in summary
     if is_json:
         assert json.loads(ended.stdout)["edge-1"]["failures"] == 0
-
-
-def test_run_without_a_home_folder_has_the_right_report(tmp_path):
-    fleet = Canned(tmp_path, edge_1="healthy", edge_2="fails")
-    status, output = fleet.run("slb.fleet.audit", HOME="", ANSIBLE_HOME="")
-    assert (status, fleet.statuses) == (2, {"edge-1": "healthy", "edge-2": "failed"}), output

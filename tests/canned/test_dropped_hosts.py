@@ -41,8 +41,7 @@ def test_few_descriptors_lose_no_host(tmp_path, limit, status):
 
 
 @pytest.mark.parametrize(
-    ("playbook", "number", "status"),
-    [("rollout", 1, 0), ("rollout", 2, 2), ("audit", 1, 2), ("diagnose", 1, 2)],
+    ("playbook", "number", "status"), [("rollout", 1, 0), ("rollout", 2, 2), ("audit", 1, 2), ("diagnose", 1, 2)]
 )
 def test_dropped_host_is_checked_again_or_fails(tmp_path, playbook, number, status):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")

@@ -14,10 +14,7 @@ PLAYS = {
         {"include_role": ROLE, "vars": {"slb_motd": "aside"}},
     ],
     "after a rescue": [
-        {
-            "block": [{"include_role": ROLE, "vars": {"slb_wait_timeout": 10}}],
-            "rescue": [{"include_role": ROLE}],
-        }
+        {"block": [{"include_role": ROLE, "vars": {"slb_wait_timeout": 10}}], "rescue": [{"include_role": ROLE}]}
     ],
     # Ansible allows no role in a handler.
     "with a handler": [

@@ -27,15 +27,6 @@ def next_of(output: str) -> str:
     return str(found[0])
 
 
-def test_a_report_of_another_playbook_is_no_plan(tmp_path):
-    fleet = Canned(tmp_path, edge_1="work")
-    fleet.run("slb.fleet.audit")
-    (tmp_path / "audit.json").write_text((fleet.reports / "report.json").read_text())
-    _status, output = fleet.run("slb.fleet.rollout", "-e", "slb_approved_plan=audit.json")
-    assert "Approved plan audit.json invalid: it is the report of slb.fleet.audit." in output
-    assert fleet.statuses == {"edge-1": "failed"}
-
-
 @pytest.mark.parametrize(
     ("values", "changes"),
     [
@@ -241,13 +232,3 @@ def test_next_command_can_be_pasted(tmp_path):
     assert "'--ssh-common-args=-o ServerAliveInterval=5'" in command
     status, output = fleet.run(command=command)
     assert (status, fleet.statuses) == (0, {"2001:db8::1": "healthy", "edge*": "healthy"}), output
-
-
-def test_next_of_a_run_keeps_its_hosts_after_another(tmp_path):
-    fleet = Canned(tmp_path, **{f"edge_{number}": "work" for number in range(31)}, other="healthy")
-    _status, output = fleet.run("slb.fleet.audit")
-    command = next_of(output)
-    status, _output = fleet.run("slb.fleet.rollout", "--limit", "other")
-    assert (status, (fleet.reports / "retry").read_text()) == (0, "!all\n")
-    status, output = fleet.run(command=command)
-    assert (status, len(fleet.statuses)) == (0, 31), output

@@ -18,29 +18,6 @@ def test_plan_is_approved_by_file_or_digest(start, controller, by):
     assert (done.counts, server.seen[INSTALL]) == ({"healthy": 2}, 2), done.run.output[-4000:]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"slb_base_url": "https://192.0.2.1"},
-        {"slb_user_credential_id": 2},
-        {"slb_is_change_hostname": True},
-        {"slb_remove_leftovers": True},
-        {"slb_adopt_interfaces": True},
-        {"slb_adopt_interfaces": True, "slb_interfaces": ["ens9", "eth0"]},
-    ],
-    ids=str,
-)
-def test_other_plan_than_the_approved_one_changes_nothing(start, controller, changes):
-    server = start()
-    adopts = {"slb_adopt_interfaces": True, "slb_interfaces": ["ens9"]} if "slb_interfaces" in changes else {}
-    planned = rollout(controller, inventory(server, controller.folder / "planned", 1, **adopts), "--check")
-    hosts = inventory(server, controller.folder / "rejected", 1, **changes)
-    rejected = rollout(controller, hosts, "-e", f"slb_approved_plan={planned.document['plan']['digest']}")
-    assert (server.seen[INSTALL], rejected.counts) == (0, {"failed": 1}), rejected.run.output[-4000:]
-    assert rejected.run.changed == 0
-    assert rejected.document["hosts"][0]["code"] == "not_in_approved_plan"
-
-
 @pytest.mark.parametrize("by", ["file", "digest"])
 @pytest.mark.parametrize("trouble", ["blocked", "unreachable", "needs an install"])
 def test_healthy_host_that_breaks_after_the_approval_blocks_all(start, controller, by, trouble):

@@ -42,29 +42,26 @@ def test_next_host_is_the_canary(start, controller, play, state, variables):
     assert seen.counts["not_started"] >= 2
 
 
-@pytest.mark.parametrize("answers", [500, 404])
 @pytest.mark.parametrize("callback", ["slb.fleet.fleet", "default"])
-def test_failed_license_ends_the_run(start, controller, answers, callback):
-    server = start({LICENSE: [answer(answers)]})
+@pytest.mark.parametrize(
+    ("routes", "folder", "code"),
+    [
+        ({LICENSE: [answer(500)]}, "", "license_unusable"),
+        ({LICENSE: [answer(404)]}, "", "license_unusable"),
+        ({}, "/missing", "license_not_written"),
+    ],
+)
+def test_failed_license_ends_the_run(start, controller, routes, folder, code, callback):
+    server = start(routes)
     hosts = inventory(server, controller.folder / "hosts", 12, {"edge-5": "verified"})
-    license = ("-e", f"slb_license_dest={controller.folder}/license")
+    license = ("-e", f"slb_license_dest={controller.folder}{folder}/license")
     seen = rollout(controller, hosts, *BATCHES, *license, ANSIBLE_STDOUT_CALLBACK=callback)
-    assert seen.run.status == 2, seen.run.output[-3000:]
-    assert installed(server) == set()
+    assert (seen.run.status, installed(server)) == (2, set()), seen.run.output[-3000:]
     assert seen.counts == {"not_started": 11, "healthy": 1}
     (group,) = seen.document["groups"]
-    assert (len(group["hosts"]), group["code"]) == (11, "license_unusable")
-    assert group["summary"]
+    assert (len(group["hosts"]), group["code"], bool(group["summary"])) == (11, code, True)
     if callback == "slb.fleet.fleet":
         assert seen.run.output.count(group["summary"]) == 1, seen.run.output[-3000:]
-
-
-def test_license_of_a_missing_folder_ends_the_run(start, controller):
-    server = start()
-    hosts = inventory(server, controller.folder / "hosts", 3)
-    seen = rollout(controller, hosts, *BATCHES, "-e", f"slb_license_dest={controller.folder}/missing/license")
-    assert (seen.run.status, installed(server)) == (2, set()), seen.run.output[-3000:]
-    assert seen.counts == {"not_started": 3}
 
 
 def test_license_of_one_node_of_two_ends_the_run(start, controller):

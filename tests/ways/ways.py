@@ -157,7 +157,7 @@ class Way:
         if become == "group":
             content["vars"]["ansible_become"] = True
         # The task between batches is once for all hosts: it must not become root on the controller.
-        self.options += ["-e", "slb_batch_pause=1"] if become in ("all", "-e") else []
+        self.options += ["-e", "slb_batch_pause=1"] if become != "none" else []
         self.options += {"-b": ["-b"], "-e": ["-e", "ansible_become=true"]}.get(become, [])
 
     def _write_inventory(self, content: dict[str, Any]) -> None:
