@@ -58,14 +58,7 @@ async def _login(request: web.Request) -> web.Response:
         return failure(WRONG_CREDENTIALS, messages.WRONG_CREDENTIALS.say(node.language), status=401)
     response = success(messages.LOGGED_IN.say(node.language))
     identifier = node.sessions.begin()
-    response.set_cookie(
-        "sessionid",
-        identifier,
-        path="/",
-        secure=True,
-        httponly=True,
-        samesite="Lax",
-    )
+    response.set_cookie("sessionid", identifier, path="/", secure=True, httponly=True, samesite="Lax")
     return response
 
 

@@ -35,10 +35,7 @@ STARTING = Message("Starting the engine", "正在启动引擎")
 WAITING = Message("Waiting for the engine to answer", "正在等待引擎响应")
 
 LOGIN_FAILED = Message("Cannot log in to {address} over SSH: {detail}.", "无法通过 SSH 登录 {address}：{detail}。")
-NO_PROMPT = Message(
-    "No shell prompt was found on {address}: {detail}.",
-    "在 {address} 上未找到命令提示符：{detail}。",
-)
+NO_PROMPT = Message("No shell prompt was found on {address}: {detail}.", "在 {address} 上未找到命令提示符：{detail}。")
 COMMAND_FAILED = Message("A command failed on {address}: {detail}.", "{address} 上的命令执行失败：{detail}。")
 NO_ANSWER = Message(
     "The engine does not answer on port {port} of {address}.", "{address} 的端口 {port} 上的引擎没有响应。"
