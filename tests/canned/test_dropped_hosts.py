@@ -14,11 +14,8 @@ DROPS = """
 from ansible.executor.process.worker import WorkerProcess
 from ansible.plugins.callback import CallbackBase
 
-left = list(range(NUMBER))
-
 def start(self, start=WorkerProcess.start):
-    if self._host.name == "edge-2" and "engine_plan" in self._task.action and left:
-        left.pop()
+    if self._host.name == "edge-2" and "engine_plan" in self._task.action:
         raise OSError("too many open files")
     start(self)
 
@@ -40,14 +37,12 @@ def test_few_descriptors_lose_no_host(tmp_path, limit, status):
     assert (f"Run `ulimit -n {NEEDED}`" in output) == (status == 1), output
 
 
-@pytest.mark.parametrize(
-    ("playbook", "number", "status"), [("rollout", 1, 0), ("rollout", 2, 2), ("audit", 1, 2), ("diagnose", 1, 2)]
-)
-def test_dropped_host_is_checked_again_or_fails(tmp_path, playbook, number, status):
+@pytest.mark.parametrize("playbook", ["rollout", "audit", "diagnose"])
+def test_dropped_host_fails(tmp_path, playbook):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
-    (tmp_path / "drops.py").write_text(DROPS.replace("NUMBER", str(number)))
+    (tmp_path / "drops.py").write_text(DROPS)
     settings = {"ANSIBLE_CALLBACK_PLUGINS": str(tmp_path), "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report,drops"}
-    found, output = fleet.run(f"slb.fleet.{playbook}", **settings)
-    assert found == status, output
-    assert ("Host not checked: Ansible could not start a process for it." in output) == (status == 2), output
-    assert fleet.statuses["edge-2"] in ("failed", "not_started") if status else "healthy", output
+    status, output = fleet.run(f"slb.fleet.{playbook}", **settings)
+    assert status == 2, output
+    assert "Host not checked: Ansible could not start a process for it." in output
+    assert fleet.statuses["edge-2"] in ("failed", "not_started"), output
