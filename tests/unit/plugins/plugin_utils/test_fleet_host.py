@@ -347,7 +347,7 @@ def test_engines_that_no_host_wants_are_reported_once(unknown):
         {"hosts": "edge-1"},
         {"engines": failed_fetch},
     ],
-    ids=str,
+    ids=["no list", "limit", "slb_hosts", "failed fetch"],
 )
 def test_engines_are_unknown_only_to_a_whole_run(unknown, case):
     assert unknown(**case) == []
