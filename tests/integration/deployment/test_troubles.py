@@ -218,7 +218,7 @@ def process_at_the_port_is_named_in_whatever_language_the_error_is(site: Site):
 def other_container_at_the_port_is_named_and_left_alone(site: Site):
     site.run_container("other", *SERVE)
     run = yield {}
-    assert "8000 (httpd)" in run.said
+    assert "8000 (httpd, container " in run.said
     assert (site.containers, site.record) == ({"other": "running"}, {}), "the rejected request is not recorded any more"
 
 
