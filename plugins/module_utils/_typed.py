@@ -57,7 +57,7 @@ def build(hint: Any, value: Any, place: str = "", *, words: bool = True) -> Any:
         return tuple(build(parts[0], each, place, words=words) for each in value)
     if is_dataclass(hint) and isinstance(value, dict):  # a check against an abstract class costs each host 1 ms
         return _build_fields(hint, value, place, words)
-    kind = {Literal: str, Mapping: dict}.get(origin, hint)
+    kind = {Literal: str, Mapping: dict}.get(origin, origin or hint)  # to Python 3.10, tuple[str] is a type
     if not _is_of(kind, value) or (origin is Literal and words and value not in parts):
         raise DataError(place)
     return value
