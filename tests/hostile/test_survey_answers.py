@@ -78,22 +78,22 @@ def test_plan_of_the_audit_is_done_after_the_approval(start, controller):
 
 
 @pytest.mark.parametrize(
-    "artifact",
+    ("artifact", "code"),
     [
-        {"playbook": "slb.fleet.audit", "plan": "sha256:" + "0" * 64},
-        {"playbook": "slb.fleet.audit", "plan": None},
-        {},
+        ({"playbook": "slb.fleet.audit", "plan": "sha256:" + "0" * 64}, "not_in_approved_plan"),
+        ({"playbook": "slb.fleet.audit", "plan": None}, "approved_plan_invalid"),
+        ({}, "approved_plan_invalid"),
     ],
     ids=["another fleet", "no plan", "no artifact"],
 )
-def test_without_the_approved_plan_nothing_is_done(start, controller, artifact):
+def test_without_the_approved_plan_nothing_is_done(start, controller, artifact, code):
     server = start()
     variables = {"slb_fleet_7": artifact, "slb_approved_plan": APPROVED_PLAN, "slb_hosts": ""}
     options = with_variables(controller.folder, variables)
     hosts = inventory(server, controller.folder / "hosts", 2, slb_license_dest=str(controller.folder / "license"))
     rejected = rollout(controller, hosts, *options, "-e", "awx_job_id=8")
     assert rejected.run.status == 2
-    assert {host["code"] for host in rejected.document["hosts"]} == {"not_in_approved_plan"}
+    assert {host["code"] for host in rejected.document["hosts"]} == {code}
     assert server.seen[INSTALL] == 0
     assert not (controller.folder / "license").exists()
 
