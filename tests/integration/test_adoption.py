@@ -490,6 +490,7 @@ def test_adoption_over_another_connection_changes_nothing(fleet):
     assert differences(before, dump(host, SILENT)) == {}
 
 
+@pytest.mark.long
 def test_release_removes_the_file_of_the_profile(fleet):
     def scenario(host):
         before = dump(host, SILENT, ANSWERED)
