@@ -30,16 +30,10 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "permission_denied",
-        r"(missing|incorrect) (become|doas|dzdo|ksu|pbrun|pfexec|su|sudo) password|"
-        r"sudo: a (password|terminal) is required",
+        r"(missing|incorrect) (become|doas|dzdo|ksu|pbrun|pfexec|su|sudo) password|su: authentication failure|"
+        r"sudo: a (password|terminal) is required|waiting for privilege escalation prompt: .*password[^:]*:",
         "becoming root needs a password, or another one",
         "Allow sudo without password (Operations, Permissions), or add --ask-become-pass.",
-    ),
-    Cause(
-        "permission_denied",
-        r"waiting for privilege escalation prompt: .*(password|authenticat)[^:]*:",
-        "sudo asks with a prompt that Ansible does not recognize, as sudo-rs does",
-        "Allow sudo without password (Operations, Permissions), or set ansible_become_exe to another sudo of the host.",
     ),
     Cause(
         "host_not_checked",
@@ -50,27 +44,17 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "permission_denied",
-        r"must have a tty to run sudo",
-        "sudo requires a terminal (requiretty)",
-        "Remove requiretty for this user in /etc/sudoers, or set pipelining = false.",
-    ),
-    Cause(
-        "permission_denied",
-        r"not in the sudoers file|is not allowed to (execute|run)|may not run sudo",
+        r"not in the sudoers file|is not allowed to (execute|run)|may not run sudo|must have a tty to run sudo",
         "sudo does not allow the login user to become root",
-        "Add the login user to /etc/sudoers.d (Operations, Permissions).",
-    ),
-    Cause(
-        "permission_denied",
-        r"su: authentication failure",
-        "su rejected the password",
-        "Correct the password of --ask-become-pass, or use ansible_become_method: sudo.",
+        "Allow it in /etc/sudoers.d, without requiretty (Operations, Permissions).",
     ),
     Cause(
         "host_not_checked",
-        r"no space left on device|disk quota exceeded",
-        "no free space for the files of the module",
-        "Free space on the host (`df -h`, `df -i`), then run again.",
+        r"no space left on device|disk quota exceeded|failed to create temporary directory",
+        "Ansible cannot write its temporary files",
+        # Without pipelining, Ansible does not show the words of the host.
+        "Log in with ssh as this user. Free space (`df -h`, `df -i`), set a new password if it has expired, make the "
+        "home of the user writable, or set ansible_remote_tmp.",
     ),
     Cause(
         "host_not_checked",
@@ -78,20 +62,6 @@ CAUSES: tuple[Cause, ...] = (
         r"python[\d.]*'?: (not found|no such file or directory|command not found)",
         "Python is missing or too old",
         "Install Python 3.6 or later on the host, or set ansible_python_interpreter to its path.",
-    ),
-    Cause(
-        "host_not_checked",
-        r"account is currently not available|/(ba|da|z|k|c|tc|fi)?sh: (not found|no such file|command not found)",
-        "the shell does not exist or allows no login",
-        "Correct the login shell of the user on the host, or ansible_shell_executable.",
-    ),
-    Cause(
-        "host_not_checked",
-        r"failed to create temporary directory",
-        "Ansible cannot make its temporary folder",
-        # Without pipelining, Ansible does not show the words of the host.
-        "Log in with ssh as this user. If the password has expired, set a new one; else make the home of the user "
-        "writable, or set ansible_remote_tmp.",
     ),
     Cause(
         "host_unreachable",
@@ -103,13 +73,6 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "host_unreachable",
-        r"stdio forwarding failed|unknown port 65535|open failed: (connect failed|administratively prohibited)",
-        "the jump host did not connect to the host",
-        "Check the jump host (ProxyJump or ProxyCommand in ansible_ssh_common_args) and its way to the host.",
-        is_connection=True,
-    ),
-    Cause(
-        "host_unreachable",
         r"permission denied \([\w,/-]+\)|too many authentication failures|invalid/incorrect password",
         "SSH login rejected",
         "Correct ansible_user and its key or password. If they are right, check `chage -l USER` on the host.",
@@ -117,23 +80,10 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "host_unreachable",
-        r"connect to host \S+ port \d+: connection refused",
-        "nothing accepts SSH on the port",
-        "Start sshd on the host, or correct ansible_host and ansible_port.",
-        is_connection=True,
-    ),
-    Cause(
-        "host_unreachable",
-        r"connect to host \S+ port \d+: (no route to host|network is unreachable|(connection|operation) timed out)",
-        "no way to the host",
-        "Check that the host is up, and the network and firewall to its SSH port. Or correct ansible_host.",
-        is_connection=True,
-    ),
-    Cause(
-        "host_unreachable",
-        r"could not resolve hostname|name or service not known",
-        "name of the host unknown",
-        "Correct ansible_host.",
+        r"connect to host \S+ port \d+:|stdio forwarding failed|could not resolve hostname|name or service not known",
+        "no way to its SSH port",
+        "Check that the host and its sshd are up, the firewall, the jump host if there is one, ansible_host and "
+        "ansible_port.",
         is_connection=True,
     ),
 )
