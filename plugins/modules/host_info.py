@@ -131,7 +131,7 @@ slb_host:
             - V(silent) if the check should have reported and did not.
           type: str
         health_output:
-          description: Last line that the health check printed since the start of the container.
+          description: Last line that the health check printed when it decided.
           type: str
     record:
       description: The deployment record that the collection keeps on the host.

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The container ``slb`` of this machine, by the command lines of Docker and of root's Podman."""
 
-import calendar
 import contextlib
 import glob
 import json
@@ -606,16 +605,15 @@ def _parse_ports(bindings: Dict[str, Any]) -> Tuple[int, ...]:
 
 
 def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:
-    """Return the state of the health check, and the last line that it printed since the start of the container."""
+    """Return the state of the health check, and the last line that it printed when it decided."""
     state = item["State"]
     container = state.get("Health") or state.get("Healthcheck") or {}  # the second key: Podman before 4.0
     status, check = container.get("Status"), item["Config"].get("Healthcheck") or {}
     if uptime is None or status not in ("starting", "healthy", "unhealthy"):  # Podman 4.3 has an empty text for none
         return None, None
-    # After a restart, the log still has the checks of the run before.
-    began = _parse_time(state["StartedAt"])
-    log = [str(entry.get("Output")) for entry in container.get("Log") or [] if _parse_time(entry["Start"]) >= began]
-    lines = log[-1].strip().splitlines() if log else []
+    # After a restart, the log still has the checks of the run before until the status is decided.
+    log = container.get("Log") or [] if status != "starting" else []
+    lines = str(log[-1].get("Output")).strip().splitlines() if log else []
     defaults = {"Interval": 30, "Timeout": 30, "StartPeriod": 0}
     each = {key: (check.get(key) or 0) / 1e9 or default for key, default in defaults.items()}
     longest = each["StartPeriod"] + ((check.get("Retries") or 3) + 1) * (each["Interval"] + each["Timeout"])
@@ -623,16 +621,6 @@ def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -
     if status == "starting" and (uptime > longest or (runtime == "podman" and not check.get("Interval"))):
         status = "silent"
     return status, lines[-1][:200] if lines else None
-
-
-def _parse_time(text: str) -> float:
-    """Return the seconds of a time such as ``2026-11-20T13:14:00.123456789+01:00``."""
-    parts = re.match(r"(\d+-\d+-\d+T\d+:\d+:\d+)(\.\d+)?(?:Z|([+-])(\d\d):(\d\d))", text)
-    if parts is None:
-        raise ValueError(f"no time: {text:.40}")
-    seconds = calendar.timegm(time.strptime(parts.group(1), "%Y-%m-%dT%H:%M:%S")) + float(parts.group(2) or 0)
-    offset = 60 * (60 * int(parts.group(4) or 0) + int(parts.group(5) or 0))
-    return seconds + (offset if parts.group(3) == "-" else -offset)
 
 
 def _is_here(container: Container) -> bool:
