@@ -92,7 +92,7 @@ RETURN = "# Private: plugin_utils/_facts.py lists the keys."
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import steps
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -121,12 +121,12 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Do one step."""
     step = options["step"]
     if step == "prepare":
-        return record.prepare(options, check_mode)
+        return steps.prepare(options, check_mode)
     if step == "mark":
-        return record.mark(options)
+        return steps.mark(options)
     if step == "set_aside":
-        return record.set_aside(options, check_mode)
-    return record.restore(options, check_mode)
+        return steps.set_aside(options, check_mode)
+    return steps.restore(options, check_mode)
 
 
 def main() -> None:

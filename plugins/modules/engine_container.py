@@ -138,7 +138,7 @@ record:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import steps
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -162,10 +162,10 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside, restore or start it."""
     if options["state"] == "set_aside":
         expected = {key: options[key] for key in ("container_id", "container_state") if options[key] is not None}
-        return record.set_aside(dict(options, expected=expected, request_id=None), check_mode)
+        return steps.set_aside(dict(options, expected=expected, request_id=None), check_mode)
     if options["state"] == "started":
-        return record.start(options, check_mode)
-    return record.restore_set_aside(options["lock_timeout"], check_mode)
+        return steps.start(options, check_mode)
+    return steps.restore_set_aside(options["lock_timeout"], check_mode)
 
 
 def main() -> None:

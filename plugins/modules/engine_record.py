@@ -80,7 +80,7 @@ record:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import steps
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -97,7 +97,7 @@ ARGUMENTS = {
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Write or remove the record."""
-    return record.verify(options, check_mode) if options["state"] == "verified" else record.remove(check_mode)
+    return steps.verify(options, check_mode) if options["state"] == "verified" else steps.remove(check_mode)
 
 
 def main() -> None:

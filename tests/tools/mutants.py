@@ -39,7 +39,7 @@ HOST = "module_utils/_engine_host"
 CONTROLLER = f"{UNIT}plugin_utils {UNIT}action"
 GROUPS = {
     f"{HOST} adoption claims container gather interfaces managers": f"{UNIT}{HOST}",
-    f"{HOST} mentions motd record runtimes safety sockets": f"{UNIT}{HOST}",
+    f"{HOST} mentions motd record rollback runtimes safety sockets steps": f"{UNIT}{HOST}",
     f"{NODE} answer arguments contract cookies engine_list install proxies": f"{UNIT}{NODE} {CLIENT}",
     f"{NODE} client transport": f"{UNIT}{NODE}/test_client.py {UNIT}{NODE}/test_transport.py {CLIENT} "
     "tests/client/test_timing.py tests/client/test_run_cache.py",

@@ -13,12 +13,11 @@ import glob
 import json
 import os
 import re
-import shlex
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces, rollback
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import Interface, NetworkState, nmcli
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
@@ -30,57 +29,10 @@ ADOPTED = "/var/lib/slb-fleet/interfaces.json"
 _PROFILES = "/etc/NetworkManager/system-connections"
 _SERVICE = "org.freedesktop.NetworkManager"
 _KEEP_FOREIGN = "1"  # flag of Reapply since NetworkManager 1.42: addresses of other programs stay
-_MASTER = "/sys/class/net/{}/master"
-_UPPER = "/sys/class/net/{}/upper_*"
-_IPV6 = "/proc/sys/net/ipv6/conf/{}/{}"
 _ACTIVATION_SECONDS = 30
 _RESTORE_SECONDS = 30
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _SEE_JOURNAL = "See `journalctl --unit NetworkManager` on the host."
-_WAIT = """\
-timeout -k 1 5 sh -c 'until nmcli -g GENERAL.STATE device show "$0" | grep -q "^[123]0 "; do sleep 1; done' {}"""
-_SCRIPT = """\
-# Roll back a change of network interfaces that was not confirmed. Run by a timer of systemd, or by the module.
-cd {folder} || exit 1
-mv armed rolled_back || exit 0
-{nmcli}
-deleted=yes
-{free}
-if [ $deleted = no ]; then
-    # NetworkManager is stopped or frozen: it must not find the profiles when it returns.
-    running=no
-    if systemctl is-active --quiet NetworkManager; then
-        running=yes
-        systemctl kill --signal=KILL NetworkManager
-        timeout 20 systemctl stop NetworkManager
-    fi
-    for uuid in {uuids}; do
-        grep -ls "^uuid=$uuid" /run/NetworkManager/system-connections/* /etc/NetworkManager/system-connections/* |
-            while IFS= read -r file; do rm -f "$file"; done
-    done
-    [ $running = no ] || systemctl start NetworkManager
-fi
-{restore}
-"""
-
-
-_NMCLI = 'nm() { timeout -k 1 8 nmcli "$@" 2>/dev/null; }'
-_PATIENT_NMCLI = _NMCLI.replace(" 8 ", " 20 ")  # no timer waits, and a busy host is slow
-# To delete an active profile, and "reapply", remove addresses that other programs have set, such as a virtual one.
-_FREE = """\
-free() {
-    leased=$(nm -t -f DHCP4 device show "$1" | sed -n 's/.*[]:]ip_address = //p')
-    [ -n "$leased" ] || leased=$(cat "lease-$1" 2>/dev/null)
-    nm device set "$1" managed no
-    nm connection delete uuid "$2" >/dev/null
-    case $? in 0 | 10) ;; *) deleted=no ;; esac
-    [ -z "$leased" ] || ip -o -4 address show dev "$1" to "$leased" | awk '{print $4}' |
-        while IFS= read -r address; do ip address del "$address" dev "$1"; done
-    nm device set "$1" managed yes
-}"""
-
-
-_LINK_LOCAL = """own=$(printf 'fe80::%02x%s:%sff:fe%s:%s%s' $((0x$1 ^ 2)) "$2" "$3" "$4" "$5" "$6")"""
 
 
 class Wanted(NamedTuple):
@@ -300,8 +252,7 @@ def _make_profiles(
 
 def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
     """Delete the profiles of interfaces, and restore what a profile does not hold. Raises FleetError."""
-    begin = [f"cd {CHANGES} || exit 1", _PATIENT_NMCLI, "deleted=yes"]
-    script = "\n".join([*begin, _free_script(entries), _restore_script(entries), "[ $deleted = yes ]"])
+    script = rollback.deletion_script(CHANGES, entries)
     if commands.attempt(["sh", "-c", script], 4 * _RESTORE_SECONDS * len(entries)).rc != 0:
         uuids = ", ".join(entry["uuid"] for entry in entries.values())
         raise FleetError("nmcli_failed", f"Profile {uuids} not deleted.", _SEE_JOURNAL)
@@ -310,7 +261,7 @@ def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
 def _release(name: str, entry: Dict[str, Any], path: str) -> Optional[interfaces.Reason]:
     """Delete the profile in the file ``path``; if a person has deleted it, restore the rest. Return why it remains."""
     if not path:
-        commands.attempt(["sh", "-c", f"{_NMCLI}\n{_restore_script({name: entry})}"], _RESTORE_SECONDS)
+        commands.attempt(["sh", "-c", rollback.restoring_script({name: entry})], _RESTORE_SECONDS)
         return None
     _delete_profiles({name: entry})
     if os.path.exists(path):
@@ -334,7 +285,7 @@ def _write_change(folder: str, change: Dict[str, Any]) -> str:
     """Write the change and the script that rolls it back, and return the path of the script."""
     files.write_atomically(os.path.join(folder, "change.json"), json.dumps(change), 0o600)
     script = os.path.join(folder, "roll_back")
-    files.write_atomically(script, make_script(folder, change["interfaces"]), 0o600)
+    files.write_atomically(script, rollback.make_script(folder, change["interfaces"]), 0o600)
     return script
 
 
@@ -346,51 +297,6 @@ def _arm(folder: str, change: Dict[str, Any], wanted: Wanted) -> None:
     done = commands.attempt([*timer, "--unit", f"slb-fleet-{wanted.token}", "/bin/sh", script], 10)
     if done.rc != 0:
         raise FleetError("rollback_impossible", f"Timer for the rollback not set: {done.words}.", "Repair systemd.")
-
-
-def make_script(folder: str, changed: Dict[str, Dict[str, Any]]) -> str:
-    """Return the shell script that rolls the change back, also if NetworkManager is stopped or frozen."""
-    return _SCRIPT.format(
-        folder=shlex.quote(folder),
-        nmcli=_NMCLI,
-        uuids=" ".join(entry["uuid"] for entry in changed.values()),
-        free=_free_script(changed),
-        restore=_restore_script(changed),
-    )
-
-
-def _free_script(entries: Dict[str, Dict[str, Any]]) -> str:
-    """Return a shell script that deletes profiles and removes what a lease has brought, and nothing else."""
-    calls = [f"free {shlex.quote(name)} {entry['uuid']}" for name, entry in entries.items()]
-    return "\n".join([_FREE, *calls])
-
-
-def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
-    """Return a shell script that restores what a profile does not hold, by interface."""
-    lines: List[str] = []
-    values: List[str] = []
-    for name, entry in entries.items():
-        quoted = shlex.quote(name)
-        lines.append(_WAIT.format(quoted))
-        if not entry["was_up"]:
-            # Not what another device has come to use: that could cut the host off.
-            unused = f"[ ! -e {shlex.quote(_MASTER.format(name))} ] && ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1"
-            lines.append(f"{unused} && ip link set dev {quoted} down")
-        if not entry["had_link_local"]:
-            # The kernel makes it of the MAC address when NetworkManager lets the device go.
-            lines += [f"set -- $(tr : ' ' </sys/class/net/{quoted}/address)", _LINK_LOCAL]
-            lines.append(f'ip -6 address del "$own/64" dev {quoted} 2>/dev/null')
-        if entry["zone"]:
-            zone = shlex.quote(entry["zone"])
-            lines.append(f"timeout 8 firewall-cmd --zone={zone} --change-interface={quoted}")
-        values += [f"put {value} {shlex.quote(_IPV6.format(name, key))}" for key, value in entry["ipv6"].items()]
-    if values:
-        # NetworkManager 1.30 writes disable_ipv6 again up to 2 s after the device is disconnected.
-        put = 'put() { [ "$(cat "$2")" = "$1" ] || echo "$1" >"$2"; }'
-        lines += [put, "for pause in 2 1; do", "sleep $pause", *values, "done"]
-    # An interface with a route is not adopted, so each one of a router came since.
-    lines += [f"ip -6 route flush dev {shlex.quote(name)} proto ra 2>/dev/null" for name in entries]
-    return "\n".join(lines)
 
 
 def _bring_up(folder: str, name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
@@ -536,7 +442,7 @@ def _read_ipv6(name: str) -> Dict[str, str]:
     """Return the IPv6 settings of the kernel that NetworkManager changes, in the order to restore them."""
     found = {}
     for key in ("forwarding", "accept_ra", "addr_gen_mode", "disable_ipv6"):
-        with contextlib.suppress(OSError), open(_IPV6.format(name, key)) as stream:
+        with contextlib.suppress(OSError), open(rollback.IPV6.format(name, key)) as stream:
             found[key] = stream.read().strip()
     return found
 
@@ -544,7 +450,7 @@ def _read_ipv6(name: str) -> Dict[str, str]:
 def _write_ipv6(name: str, entry: Dict[str, Any], *keys: str) -> None:
     """Write the settings that NetworkManager changed when it connected the interface."""
     for key in [key for key in keys if key in entry["ipv6"]]:
-        with contextlib.suppress(OSError), open(_IPV6.format(name, key), "w") as stream:
+        with contextlib.suppress(OSError), open(rollback.IPV6.format(name, key), "w") as stream:
             stream.write(entry["ipv6"][key])
 
 

@@ -6,7 +6,14 @@
 import os
 from typing import Any, Dict, List, Sequence
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, motd, record, runtimes, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
+    container,
+    motd,
+    record,
+    runtimes,
+    sockets,
+    steps,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock
 
@@ -53,9 +60,9 @@ def _gather_container(engine: Container, is_healthy: bool, ignored: Sequence[str
     facts = engine.summary()
     facts.update(manager_fix=None, start_obstacle=None, restore_obstacle=None)
     if engine.state in ("exited", "created"):
-        facts["start_obstacle"] = record.find_start_obstacle(engine)
+        facts["start_obstacle"] = steps.find_start_obstacle(engine)
     if not is_healthy:
-        facts["restore_obstacle"] = record.find_restore_obstacle(engine) if engine.state in container.LIVE else None
+        facts["restore_obstacle"] = steps.find_restore_obstacle(engine) if engine.state in container.LIVE else None
         manager = container.find_manager(engine, ignored)
         facts.update(manager=manager.words if manager else None, manager_fix=manager.fix if manager else None)
     return dict(

@@ -204,6 +204,6 @@ def make_host(folder: Path, monkeypatch: Any) -> FakeHost:
     monkeypatch.setattr(adoption.waiting, "wait_for", lambda condition, *_times: condition())
     monkeypatch.setattr(adoption, "CHANGES", str(folder / "changes"))
     monkeypatch.setattr(adoption, "ADOPTED", str(folder / "adopted" / "interfaces.json"))
-    monkeypatch.setattr(adoption, "_IPV6", str(folder / "{}-{}"))
+    monkeypatch.setattr(adoption.rollback, "IPV6", str(folder / "{}-{}"))
     monkeypatch.setattr(adoption, "_check_profiles_can_change", lambda: None)
     return host

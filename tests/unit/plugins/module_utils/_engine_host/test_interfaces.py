@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, claims, interfaces
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, claims, interfaces, rollback
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_networkmanager import (
     SSH,
@@ -263,7 +263,7 @@ def test_rollback_script_quotes_and_restores(tmp_path):
     changed = {
         "ens9": {"uuid": UUID, "zone": "a b", "was_up": False, "had_link_local": False, "ipv6": {"accept_ra": "0"}}
     }
-    script = adoption.make_script(str(tmp_path), changed)
+    script = rollback.make_script(str(tmp_path), changed)
     put = "put 0 /proc/sys/net/ipv6/conf/ens9/accept_ra"
     for words in ("--zone='a b'", "ip link set dev ens9 down", put, f"free ens9 {UUID}", "/sys/class/net/ens9/address"):
         assert words in script

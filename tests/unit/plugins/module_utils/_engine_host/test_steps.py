@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, sockets, steps
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.managers import Manager
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, waiting
@@ -33,7 +33,7 @@ def host(monkeypatch, tmp_path, uptime=clock.uptime):
 @pytest.fixture
 def ended_stop(monkeypatch):
     """No stop can be pending any more."""
-    monkeypatch.setattr(record, "_STEP_SECONDS", -9)
+    monkeypatch.setattr(steps, "_STEP_SECONDS", -9)
 
 
 def options(_host, **changes):
@@ -47,35 +47,35 @@ def options(_host, **changes):
 
 
 def prepare(host, **changes):
-    return record.prepare(options(host, **changes), False).values
+    return steps.prepare(options(host, **changes), False).values
 
 
 def set_aside(check_mode=False, **changes):
     expected = {key: changes.pop(key) for key in ("container_id", "container_state") if key in changes}
     given = {"request_id": None, "time_limit": None, "expected": expected, **changes}
-    return record.set_aside({**ENGINE, **SAFETY, **given}, check_mode)
+    return steps.set_aside({**ENGINE, **SAFETY, **given}, check_mode)
 
 
 def verify(container_id, remove_leftovers=False, check_mode=False, **changes):
     given = {"container_id": container_id, "verified_by": "host", "remove_leftovers": remove_leftovers}
-    return record.verify({**ENGINE, **given, **changes}, check_mode)
+    return steps.verify({**ENGINE, **given, **changes}, check_mode)
 
 
 def mark(request_id="aa11", time_limit=None):
-    return record.mark({"request_id": request_id, "lock_timeout": 1, "time_limit": time_limit})
+    return steps.mark({"request_id": request_id, "lock_timeout": 1, "time_limit": time_limit})
 
 
 def restore(request_id="aa11", open_age=0, requested_age=0, check_mode=False):
     ages = {"open_age": open_age, "requested_age": requested_age}
-    return record.restore({"request_id": request_id, "lock_timeout": 1, **ages}, check_mode)
+    return steps.restore({"request_id": request_id, "lock_timeout": 1, **ages}, check_mode)
 
 
 def restore_by_hand(check_mode=False):
-    return record.restore_set_aside(1, check_mode)
+    return steps.restore_set_aside(1, check_mode)
 
 
 def start(check_mode=False, **changes):
-    return record.start({"lock_timeout": 1, "container_id": None, "ignored_starters": [], **changes}, check_mode)
+    return steps.start({"lock_timeout": 1, "container_id": None, "ignored_starters": [], **changes}, check_mode)
 
 
 def error_of(act):
@@ -97,7 +97,7 @@ def noted_state():
 
 def test_prepare_replace_records_and_sets_aside(host):
     host.runtime.add()
-    result = record.prepare(options(host), False)
+    result = steps.prepare(options(host), False)
     name = result.values["set_aside_as"]
     assert host.runtime.show() == (name, "exited", "no")
     assert host.runtime.changes == ["update", "stop", "rename"]
@@ -120,16 +120,16 @@ def test_prepare_install_records_without_container(host):
 def test_prepare_check_mode_changes_nothing(host):
     host.runtime.add()
     before = host.state()
-    result = record.prepare(options(host), True)
+    result = steps.prepare(options(host), True)
     assert (result.changed, result.values["record"]["state"], host.state()) == (True, "prepared", before)
 
 
 def test_prepare_again_is_idempotent(host):
     host.runtime.add()
     given = options(host)
-    first = record.prepare(given, False)
+    first = steps.prepare(given, False)
     lasting = host.state()
-    second = record.prepare(given, False)
+    second = steps.prepare(given, False)
     assert host.state() == lasting
     assert second.values["set_aside_as"] == first.values["set_aside_as"]
     assert second.values["record"]["request_id"] == "aa11"
@@ -153,8 +153,8 @@ def test_restore_returns_to_the_state_before(host, status):
 def test_prepare_killed_at_each_step_is_finished(host):
     host.runtime.add()
     given = options(host)
-    for number in host.kills(lambda: record.prepare(given, False)):
-        result = record.prepare(given, False)
+    for number in host.kills(lambda: steps.prepare(given, False)):
+        result = steps.prepare(given, False)
         assert host.runtime.show() == (result.values["set_aside_as"], "exited", "no"), number
         noted = record.read()
         assert (noted["state"], noted["set_aside"]["state"]) == ("prepared", "running")
@@ -210,16 +210,16 @@ def test_prepare_changed_host_is_refused(host, change, words):
     host.runtime.add()
     before, given = host.state(), options(host)
     given["expected"].update(change)
-    error = error_of(lambda: record.prepare(given, False))
+    error = error_of(lambda: steps.prepare(given, False))
     assert (error.code, words in error.summary, host.state()) == ("state_changed", True, before)
-    assert code_of(lambda: record.prepare(options(host, action="install"), False)) == "state_changed"
+    assert code_of(lambda: steps.prepare(options(host, action="install"), False)) == "state_changed"
 
 
 def test_prepare_crash_loop_counts_as_unchanged(host):
     host.runtime.add(status="restarting")
     given = options(host)
     host.runtime.set("running")
-    assert record.prepare(given, False).changed
+    assert steps.prepare(given, False).changed
 
 
 def test_prepare_interrupted_request_of_another_run_is_refused(host):
@@ -261,12 +261,12 @@ def test_safety_check_changes_nothing(host, monkeypatch, case, code):
     if case in ("connections", "unseen"):
         inbound = ["192.0.2.9:40000"] * 12 if case == "connections" else None
         monkeypatch.setattr(sockets, "find_connections", lambda seen: sockets.Connections(inbound))
-        assert record.prepare({**given, "allow_established": True}, True).changed
+        assert steps.prepare({**given, "allow_established": True}, True).changed
     elif case == "auto_remove":
-        assert record.prepare({**given, "remove": True}, True).changed
+        assert steps.prepare({**given, "remove": True}, True).changed
     elif case == "unit file":
         (host.units / "engine.service").write_text("[Service]\nExecStart=/usr/bin/docker run \\\n --name %p slb:1\n")
-        assert record.prepare(given, True).changed, "the unit's container has another name"
+        assert steps.prepare(given, True).changed, "the unit's container has another name"
         (host.units / "engine.service").rename(host.units / "slb.service")
     elif case == "unknown":
         host.runtime.set("removing")
@@ -278,7 +278,7 @@ def test_safety_check_changes_nothing(host, monkeypatch, case, code):
     elif case == "read-only":
         monkeypatch.setattr(os, "statvfs", lambda _folder: SimpleNamespace(f_flag=os.ST_RDONLY))
     before = host.state() if case != "record" else None
-    error = error_of(lambda: record.prepare(given, False))
+    error = error_of(lambda: steps.prepare(given, False))
     assert (error.code, "12 connections (from 192.0.2.9" in error.summary) == (code, case == "connections")
     assert code_of(set_aside) == code
     assert host.runtime.changes == []
@@ -849,11 +849,11 @@ def test_start_refused_changes_nothing(host, monkeypatch, case, code):
     verified_and(host, "paused" if case == "paused" else "exited", auto_remove=case == "auto_remove")
     item, given = host.runtime.containers["c1"], {}
     disk, fstab = host.path.parents[1] / "disk", host.path.parents[1] / "fstab"
-    monkeypatch.setattr(record, "_FSTAB", str(fstab))
+    monkeypatch.setattr(steps, "_FSTAB", str(fstab))
     if case == "another container":
         given = {"container_id": "c2"}
     elif case == "unverified":
-        record.remove(False)
+        steps.remove(False)
     elif case == "absent":
         host.runtime.containers.clear()
     elif case == "mount":
@@ -900,7 +900,7 @@ def test_start_that_fails_is_reported(host, monkeypatch, how):
 def test_remove_is_idempotent(host):
     host.runtime.add()
     verify("c1")
-    assert [record.remove(check_mode).changed for check_mode in (True, False, False)] == [True, True, False]
+    assert [steps.remove(check_mode).changed for check_mode in (True, False, False)] == [True, True, False]
     assert host.file() is None
 
 
@@ -980,7 +980,7 @@ def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle
 
 def hold_lock(path, is_held):
     record.LOCK = path
-    with record._locked(5, False):
+    with record.locked(5, False):
         is_held.set()
         time.sleep(1.5)
 
@@ -992,9 +992,9 @@ def test_second_process_waits_for_the_lock(host):
     other = fork.Process(target=hold_lock, args=(record.LOCK, is_held), daemon=True)
     other.start()
     assert is_held.wait(10)
-    assert code_of(lambda: record.prepare(options(host, lock_timeout=0), False)) == "host_busy"
+    assert code_of(lambda: steps.prepare(options(host, lock_timeout=0), False)) == "host_busy"
     assert host.runtime.changes == []
-    assert record.prepare(options(host, lock_timeout=20), False).changed
+    assert steps.prepare(options(host, lock_timeout=20), False).changed
     other.join()
     lock = Path(record.LOCK)
     assert (lock.stat().st_mode & 0o777, lock.parent.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -1102,7 +1102,7 @@ def test_podman_that_would_start_a_leftover_is_refused(monkeypatch, tmp_path, ve
         assert code_of(lambda: prepare(host)) == code_of(set_aside) == "podman_too_old"
         assert (host.runtime.changes, host.file()) == ([], None)
     else:
-        assert record.prepare(options(host), True).changed
+        assert steps.prepare(options(host), True).changed
 
 
 @pytest.mark.parametrize(
@@ -1169,7 +1169,7 @@ def test_step_begins_and_goes_on_with_time_to_restore(host, monkeypatch, step, l
     before = host.state()
 
     def act():
-        return record.prepare(given, False) if step == "prepare" else set_aside(time_limit=limit)
+        return steps.prepare(given, False) if step == "prepare" else set_aside(time_limit=limit)
 
     if is_done:
         assert act().values["set_aside_as"]
@@ -1183,9 +1183,9 @@ def test_install_is_prepared_only_in_time(host, monkeypatch, limit, is_done):
     given = options(host, time_limit=limit)
     spend(monkeypatch, host, container=1)
     if is_done:
-        assert record.prepare(given, False).values["record"]["state"] == "prepared"
+        assert steps.prepare(given, False).values["record"]["state"] == "prepared"
     else:
-        assert (code_of(lambda: record.prepare(given, False)), host.file()) == ("host_timeout", None)
+        assert (code_of(lambda: steps.prepare(given, False)), host.file()) == ("host_timeout", None)
 
 
 @pytest.mark.parametrize(("limit", "used", "is_done"), [(0, 0, True), (0.5, 1, False)])
@@ -1195,10 +1195,10 @@ def test_continued_step_needs_only_some_time(host, monkeypatch, limit, used, is_
     assert host.kill_before(2, lambda: prepare(host))
     spend(monkeypatch, host, container=used)
     if is_done:
-        assert record.prepare(given, False).values["record"]["state"] == "prepared"
+        assert steps.prepare(given, False).values["record"]["state"] == "prepared"
         assert mark(time_limit=0).values["record"]["state"] == "requested"
     else:
-        assert (code_of(lambda: record.prepare(given, False)), host.state()) == ("host_timeout", before)
+        assert (code_of(lambda: steps.prepare(given, False)), host.state()) == ("host_timeout", before)
 
 
 def test_stop_of_a_crash_loop_is_tried_twice(host):
