@@ -331,6 +331,11 @@ def _rotating(then: Any, *, has_grace: bool = False) -> Any:
     return reply
 
 
+def _csrf_always(exchange: Any) -> None:
+    last = int(exchange.request.headers.get("x-csrftoken", "0").rpartition("-")[2])
+    answer(403, "CSRF token missing", f"Set-Cookie: csrftoken=t0ken-{last + 1:04}")(exchange)
+
+
 def _csrf_once(exchange: Any) -> None:
     """Refuse the first token, and give another one with the refusal."""
     is_first = exchange.request.headers.get("x-csrftoken") == "t0ken-0001"
@@ -358,6 +363,8 @@ SESSIONS = [
         for call, code, outcome in (("engine", "install_not_confirmed", "unknown"), ("list", "unexpected_answer", ""), ("license", "unexpected_answer", ""))
     ),
     Scenario("CSRF token that has changed", "engine", [_csrf_once], outcome="requested", seen=(1, 2), login=[new_session("Set-Cookie: csrftoken=t0ken-0001")]),
+    Scenario("CSRF token that changes each time", "engine", [_csrf_always], code="install_rejected", outcome="rejected", seen=(1, 2),
+        login=[new_session("Set-Cookie: csrftoken=t0ken-0001")]),
     Scenario("403 with the newest token", "engine", [answer(403, '{"detail":"no permission"}')], code="install_rejected", outcome="rejected",
         login=[new_session("Set-Cookie: csrftoken=t0ken-0001")]),
     *(

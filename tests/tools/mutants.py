@@ -39,7 +39,8 @@ HOST = "module_utils/_engine_host"
 CONTROLLER = f"{UNIT}plugin_utils {UNIT}action"
 GROUPS = {
     f"{HOST} adoption claims container gather interfaces managers": f"{UNIT}{HOST}",
-    f"{HOST} mentions motd record rollback runtimes safety sockets steps": f"{UNIT}{HOST}",
+    f"{HOST} mentions motd record rollback runtimes sockets steps": f"{UNIT}{HOST}",
+    f"{HOST} safety": f"{UNIT}{HOST} {CONTROLLER}",
     f"{NODE} answer arguments contract cookies engine_list install proxies": f"{UNIT}{NODE} {CLIENT}",
     f"{NODE} client transport": f"{UNIT}{NODE}/test_client.py {UNIT}{NODE}/test_transport.py {CLIENT} "
     "tests/client/test_timing.py tests/client/test_run_cache.py",
@@ -67,7 +68,7 @@ ReplaceBinaryOperator_BitOr_BitAnd ReplaceBinaryOperator_BitAnd_BitOr
 """
 
 # The length of a shown text, and constants of seconds and limits: one more or less makes no difference.
-SLICE = re.compile(r"\[: ?\d{2,}\]|\bshow\([^()]*, \d{2,}\)")
+SLICE = re.compile(r"\[: ?\d{2,}\]|\b(show|in_short)\([^()]*, \d{2,}\)")
 CONSTANTS = re.compile(r"- (_?[A-Z][A-Z_]+(, )?)+ = [\de., *]+(#.*)?")
 
 

@@ -256,6 +256,7 @@ ROWS = [
     (host(ABSENT, running_leftovers=LEFT), RETIRES, "fail", "leftover_running"),
     (host(ABSENT, running_leftovers=LEFT), Policy(), "install", "not_installed"),
     (host(note=record(), running_leftovers=LEFT), Policy(), "fail", "leftover_running"),
+    (host(running_leftovers=LEFT), Policy(), "fail", "unverified_container"),
     # In the run that would record the engine, too
     (host(note=OWN, running_leftovers=LEFT), Policy(), "fail", "leftover_running"),
     (host(listed="running", running_leftovers=LEFT), Policy(), "fail", "leftover_running"),

@@ -42,6 +42,7 @@ def adopted(*names):
 
 
 def recorded():
+    assert Path(adoption.ADOPTED).stat().st_mode & 0o777 == 0o600
     return json.loads(Path(adoption.ADOPTED).read_text())
 
 
@@ -347,6 +348,8 @@ def test_adopt_needs_root_and_an_interface_and_the_lock(host, monkeypatch):
     with pytest.raises(FleetError, match=r"ens7 .*\(2 more\)") as caught:
         adopt("ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
     assert caught.value.code == "interface_not_adopted"
+    with pytest.raises(FleetError, match=r"\(1 more\)"):
+        adopt("ens7", "ens8")
     with adoption._locked():
         assert (code_of(adopt, "ens9"), adopt("ens9", check_mode=True).changed) == ("host_busy", True)
     assert (Path(adoption.CHANGES) / "lock").stat().st_mode & 0o777 == 0o600

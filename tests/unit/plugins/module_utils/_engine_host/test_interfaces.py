@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 
@@ -336,7 +337,22 @@ def test_interface_is_found_by_its_other_name(host, item):
     )
     assert choose(item)[0] == ["ens9"]
     _chosen, reasons, failed = interfaces.choose(interfaces.gather_network(), ["ethernet0"])
-    assert (failed, "ethernet0" in reasons["ens10"][0]) == (["ens10"], True)
+    why, fix = interfaces.choose(interfaces.gather_network(), ["ens10"])[1]["ens10"]
+    assert (failed, reasons["ens10"]) == (["ens10"], (f"{why} (also named ethernet0)", fix))
+
+
+@pytest.mark.parametrize(
+    ("server", "name"),
+    [("192.0.2.5", "eth0"), ("::ffff:192.0.2.5", "eth0"), ("fe80::5%eth0", "eth0"), ("192.0.2.6", None)],
+)
+def test_interface_of_the_ssh_connection_is_found(host, monkeypatch, server, name):
+    addresses = [{"family": "inet", "local": each, "prefixlen": 24} for each in ("192.0.2.5", "fe80::5")]
+    links = [{**each, "addr_info": addresses if each.get("ifname") == "eth0" else []} for each in LINKS]
+    (host / "address").write_text(json.dumps(links))
+    found = interfaces.gather_network().interfaces
+    environment = f"A=1\0SSH_CONNECTION=192.0.2.9 40000 {server} 22\0".encode()
+    monkeypatch.setattr(interfaces, "open", lambda *_arguments: io.BytesIO(environment), raising=False)
+    assert interfaces._find_ssh_interface(found) == name
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import io
 import multiprocessing
 import os
 import socket
+import time
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -78,6 +79,28 @@ def test_find_connections_counts_each_connection(monkeypatch, tmp_path, case):
         else:
             monkeypatch.setattr("os.readlink", close_the_first)
         assert f"{client_end} to port {server_end.rpartition(':')[2]}" in inbound(running())
+
+
+def keep_connected(is_connected):
+    with connected():
+        is_connected.set()
+        time.sleep(60)
+
+
+def test_find_connections_of_each_process_of_the_container(monkeypatch):
+    """Its main process starts others, which have the connections."""
+    fork = multiprocessing.get_context("fork")
+    is_connected = fork.Event()
+    child = fork.Process(target=keep_connected, args=(is_connected,), daemon=True)
+    child.start()
+    try:
+        assert is_connected.wait(60)
+        before = inbound(running())
+        monkeypatch.setattr(sockets, "_belongs", lambda pid, _engine: pid == child.pid)
+        assert len(inbound(running())) == len(before) + 1
+    finally:
+        child.kill()
+        child.join()
 
 
 def connections_of_another_user(engine):

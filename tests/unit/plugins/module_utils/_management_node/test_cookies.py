@@ -25,6 +25,7 @@ DATE = "Fri, 27 Nov 2026 12:00:00 GMT"
         (["a=1; Expires=Fri, 27 Nov 2026 12:00:01 GMT"], {"a": "1"}),
         (["a=1; Expires=Fri, 27 Nov 2026 12:00:00 GMT"], {}),
         (["a=1; Expires=soon; Max-Age=x"], {"a": "1"}),
+        (["a=1; Expires=Fri, 27 Nov 99999999999999999999 12:00:00 GMT"], {"a": "1"}),
         (["a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60"], {"a": "1"}),
         (["a=1; Expires=Fri, 27 Nov 2099 12:00:00 GMT; Max-Age=0"], {}),
         (["a=1; max-age=-" + "9" * 5000], {"a": "1"}),

@@ -49,6 +49,10 @@ def test_name_lookup_that_hangs_does_not_keep_the_process(monkeypatch):
     assert [thread.daemon for thread in left] == [True]
 
 
+def test_context_of_a_folder_trusts_no_other_authority(tmp_path):
+    assert transport._context(True, str(tmp_path), "", "").get_ca_certs() == []
+
+
 def test_context_is_made_before_the_workers_fork(monkeypatch):
     monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_words, **_named: [])
     made = transport._context.cache_info().misses
