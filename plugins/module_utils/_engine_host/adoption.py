@@ -466,7 +466,8 @@ def _zone(name: str) -> str:
 def _why_not_released(interface: Interface, ours: Dict[str, Any], network: NetworkState) -> Optional[interfaces.Reason]:
     changed = sorted({*_lines_of_profile(ours["uuid"], network.profiles)} ^ {*ours["keyfile"]})
     if changed:
-        return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."
+        fix = f"If it may go, run `nmcli connection delete uuid {ours['uuid']}` on the host, then run again."
+        return f"its profile was changed since ({', '.join(changed[:5])})", fix
     if interface.port_of or interface.stacked:
         return (
             f"is used by {', '.join([*filter(None, [interface.port_of]), *interface.stacked])}",

@@ -28,7 +28,8 @@ _FILES = (
     *(f"/etc/systemd/system/*.{kind}" for kind in ("service", "socket", "timer", "path", "mount")),
     f"{_NETWORKD}*",
 )
-_NOT_READ = re.compile(r"(~|\.bak|\.orig|\.sample|\.example|\.disabled|\.dpkg-\w+|\.rpm\w+)$")
+NOT_READ = re.compile(r"(~|\.bak|\.orig|\.sample|\.example|\.disabled|\.dpkg-\w+|\.rpm\w+)$")
+"""End of the name of a file that its program does not read."""
 _COMMENT = re.compile(r"(^|\s)(#|!|//).*|/\*.*?\*/")
 _PATTERN = re.compile(r"[\w.:!\[\]-]*[*?\[][\w.:!*?\[\]-]*")
 _UNMANAGED = re.compile(r"^\s*Unmanaged\s*=\s*(yes|true|on|1)\b", re.MULTILINE | re.IGNORECASE)
@@ -38,7 +39,7 @@ def read_files() -> Dict[str, str]:
     """Return the text of each file that may mention an interface, by path, and NetworkManager's configuration."""
     found: Dict[str, str] = {}
     for path in [path for pattern in _FILES for path in sorted(glob.glob(pattern, recursive=True))]:
-        if not _NOT_READ.search(path) and os.path.isfile(path):
+        if not NOT_READ.search(path) and os.path.isfile(path):
             with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
                 found[path] = stream.read(_MAX_BYTES)
     program, option = PRINTED.split()

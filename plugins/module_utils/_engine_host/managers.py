@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 from shlex import quote
-from typing import Any, Collection, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Collection, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import mentions, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
@@ -34,7 +34,8 @@ _SHARED_UNITS = ("containerd", "cron", "crond", "atd", "dbus", "docker", "podman
 """Units that a host needs for more than the container."""
 _SYSTEMCTL_SECONDS = 8
 _HARMLESS = "If it never starts slb, add its file to slb_ignored_starters."
-_ABOVE = ("TriggeredBy", "WantedBy", "RequiredBy")
+_ABOVE = ("TriggeredBy", "WantedBy", "RequiredBy", "BoundBy", "OnFailureOf")
+_TRIGGERS = (".timer", ".path", ".socket")
 _PROPERTIES = ",".join(("Id", "ActiveState", "UnitFileState", "FragmentPath", "SourcePath", "DropInPaths", *_ABOVE))
 
 
@@ -70,7 +71,7 @@ def find_manager(
     for place, path, file, names in mentions.find_in_units(ignored):
         if file.endswith(".container"):
             unit = os.path.splitext(os.path.basename(file))[0] + ".service"
-            return Manager(f"systemd unit {unit} ({place})", _stop([unit], file))
+            return Manager(f"systemd unit {unit} ({place})", _stop(unit, [], file))
         for name in sorted(names):
             judged = _judge_unit(name, path, place)
             if judged:
@@ -100,16 +101,33 @@ def _judge_unit(unit: str, path: str, place: str) -> Optional[Manager]:
         files = [state.get("FragmentPath", ""), state.get("SourcePath", ""), *state.get("DropInPaths", "").split()]
         if path and files[0] and os.path.realpath(path) not in map(os.path.realpath, filter(None, files)):
             continue  # a file of the same name overrides it
-        above = " ".join(state.get(key, "") for key in _ABOVE).split()
-        shown = _show(*above) if above else []
-        triggers = [each.get("Id", "") for each in shown or () if _is_started(each)]
-        if _is_started(state) or triggers or shown is None or any(each.endswith(".target") for each in above):
-            source = state.get("SourcePath", "") if state.get("UnitFileState") == "generated" else ""
-            timers = [each for each in triggers if not each.endswith(".target")]
-            return Manager(words, of_file or _stop([*timers, state.get("Id") or unit], source))
+        starters = _find_starters(state)
+        if _is_started(state) or starters:
+            enabled = state.get("UnitFileState", "")
+            source = state.get("SourcePath", "") if enabled == "generated" else ""
+            return Manager(words, of_file or _stop(state.get("Id") or unit, starters, source, enabled))
     # Of a template without an answer, only an instance that is enabled is known to exist.
     is_unknown = states is None and ("@" not in unit or mentions.is_linked(unit))
-    return Manager(words, of_file or _stop([unit], "")) if is_unknown else None
+    return Manager(words, of_file or _stop(unit, [], "")) if is_unknown else None
+
+
+def _find_starters(state: Dict[str, str]) -> List[str]:
+    """Return the units that would start this one, directly or by another one. Without an answer, they count."""
+    asked: Set[str] = set()
+    above = _above(state)
+    while above:
+        targets = [unit for unit in above if unit.endswith(".target")]
+        shown = _show(*above)
+        started = above if shown is None else [each.get("Id", "") for each in shown if _is_started(each)]
+        if started or targets:
+            return started or targets
+        asked |= set(above)
+        above = [unit for each in shown or () for unit in _above(each) if unit not in asked]
+    return []
+
+
+def _above(state: Dict[str, str]) -> List[str]:
+    return " ".join(state.get(key, "") for key in _ABOVE).split()
 
 
 def _is_started(state: Dict[str, str]) -> bool:
@@ -123,14 +141,20 @@ def _remove(place: str, command: str) -> str:
     return f"Remove what starts slb from {place}{after}, then run again. {_HARMLESS}"
 
 
-def _stop(units: List[str], source: str) -> str:
-    """Return the fix for units. A generated one, as of a Quadlet, cannot be disabled: its file has to go."""
-    names = " ".join(quote(_shown(each)) for each in units)
-    if not source:
-        return f"If it starts slb: run `systemctl disable --now {names}`, then run again. {_HARMLESS}"
-    # Stopped first: without its file, systemd kills the processes and Podman does not notice.
-    stop = f"Run `systemctl stop {names}`, move {quote(source)} to another folder"
-    return f"{stop}, run `systemctl daemon-reload`, then run again."
+def _stop(unit: str, starters: List[str], source: str, enabled: str = "") -> str:
+    """Return the fix for a unit. A generated one, as of a Quadlet, cannot be disabled: its file has to go.
+
+    Of the units that start it, only triggers are disabled: another one, such as ssh.service, has other purposes.
+    """
+    names = " ".join(quote(_shown(each)) for each in [*(each for each in starters if each.endswith(_TRIGGERS)), unit])
+    if source:
+        # Stopped first: without its file, systemd kills the processes and Podman does not notice.
+        stop = f"Run `systemctl stop {names}`, move {quote(source)} to another folder"
+        return f"{stop}, run `systemctl daemon-reload`, then run again."
+    others = ", ".join(_shown(each) for each in starters if not each.endswith(_TRIGGERS))
+    remove = f", remove it from what {others} starts" if others and not enabled.startswith("enabled") else ""
+    disable = "disable --runtime" if enabled.endswith("-runtime") else "disable"
+    return f"If it starts slb: run `systemctl {disable} --now {names}`{remove}, then run again. {_HARMLESS}"
 
 
 def _show(*units: str) -> Optional[List[Dict[str, str]]]:

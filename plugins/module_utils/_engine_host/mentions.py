@@ -14,6 +14,8 @@ import pwd
 import re
 from typing import Collection, Iterable, Iterator, List, NamedTuple, Set, Tuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.claims import NOT_READ
+
 _CRONTABS = ("/etc/crontab", "/etc/cron.d/*", "/etc/anacrontab", "/var/spool/cron/*", "/var/spool/cron/crontabs/*")
 _FILES = (
     ("cron", _CRONTABS, ""),
@@ -52,9 +54,10 @@ _CONTINUED = re.compile(r"(?:.*\\\n)+.*")
 # In the place of a command, or of a value: to open an argument, such as a path on a disk of the network, may hang.
 _CALLED = re.compile(
     r"(?:^\s*(?:(?:@\w+|(?:[\w*/,-]+\s+){4}[\w*/,-]+|\d+\s+\d+\s+\S+)\s+(?:[\w-]+\s+(?=\S*/))?|[\w\s]*=\s*[-@:+!|\"']*)?"
-    r"|[;&|({!\"'`]|\b(?:sh|bash|dash|env|exec|sudo|nice|(?:flock|timeout)(?:\s+-\S+)*\s+\S+)(?:\s+-\S+)*)\s*"
-    r"(?:\w+=\S*\s+)*(/[^\s;&|()<>\"'`]+)"
+    r"|[;&|({!\"'`]|\b(?:\w*sh|env|exec|sudo|nice|python[\d.]*|perl|(?:flock|timeout)(?:\s+-\S+)*\s+\S+)"
+    r"(?:\s+(?:-\S+|\d+))*\s)\s*(?:\w+=\S*\s+)*(?=(/[^\s;&|()<>\"'`]+))"  # of an interpreter, its script, too
 )
+_SETTING = re.compile(r"\s*\w+\s*=")
 
 
 class Mention(NamedTuple):
@@ -116,10 +119,12 @@ def is_linked(unit: str) -> bool:
 def _find_mention(path: str, names: Collection[str], ignored: Collection[str], *, is_crontab: bool = False) -> str:
     """Return file and line of a command that starts ``slb``, in a file or in one that it calls; empty for none.
 
-    ``names``: of the file and its units; one that ends with slb counts as the word. In a crontab each line is a file.
+    ``names``: of the file and its units; one that ends with slb counts as the word. In a crontab each line is a file,
+    with the variables that are set.
     """
     lines = [] if path in ignored else _read_lines(path)
-    for part in [[line] for line in lines] if is_crontab else [lines]:
+    settings = [line for line in lines if _SETTING.match(line[2])]
+    for part in [[*settings, line] for line in lines] if is_crontab else [lines]:
         called = [file for _path, _number, text in part for file in _CALLED.findall(text)]
         places = [*part, *(line for file in called if file not in ignored for line in _read_lines(file))]
         has_word = any(map(_STEM.search, names)) or any(_WORD.search(text) for _path, _number, text in places)
@@ -156,6 +161,7 @@ def _is_administrator(user: str) -> bool:
 
 
 def _glob(patterns: Iterable[str]) -> List[str]:
-    """Return the files, each once, by the first of its paths."""
+    """Return the files that a program would read, each once, by the first of its paths."""
     found = [path for pattern in patterns for path in sorted(glob.glob(pattern, recursive=True))]
+    found = [path for path in found if not NOT_READ.search(path)]
     return list({os.path.realpath(path): path for path in reversed(found)}.values())[::-1]

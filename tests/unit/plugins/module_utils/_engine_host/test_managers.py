@@ -48,7 +48,12 @@ SHOWN = "ActiveState={}\nUnitFileState={}\nFragmentPath={path}\nSourcePath=\nDro
         ("activating", "static", "", "", "disable --now a.service"),  # between two starts
         ("inactive", "enabled", "", "", "disable --now a.service"),
         ("inactive", "static", "a.timer", "", "disable --now a.timer a.service"),
-        ("inactive", "static", "", "multi-user.target", "disable --now a.service"),
+        ("inactive", "static", "", "multi-user.target", "disable --now a.service`, remove it from what multi-user"),
+        ("inactive", "enabled", "", "multi-user.target", "disable --now a.service`, then"),
+        ("inactive", "enabled-runtime", "", "", "disable --runtime --now a.service"),
+        # Without SSH, the host is lost.
+        ("inactive", "static", "", "ssh.service", "disable --now a.service`, remove it from what ssh.service starts"),
+        ("inactive", "static", "", "b.service", "disable --now a.timer a.service"),  # which the timer starts
         ("inactive", "static", "", "a.timer", "disable --now a.timer a.service"),
         ("inactive", "disabled", "", "", None),  # the fix has helped
         ("inactive", "disabled", "b.timer", "", None),
@@ -59,6 +64,8 @@ def test_unit_counts_if_systemd_would_start_it(host, active, enabled, triggers, 
     path = host.write("/usr/lib/systemd/system/a.service", f"ExecStart={RUN}")
     host.units["a.service"] = SHOWN.format(active, enabled, triggers, above, path=path)
     host.units["a.timer"] = "ActiveState=active\nUnitFileState=enabled"
+    host.units["ssh.service"] = "ActiveState=active\nUnitFileState=enabled"
+    host.units["b.service"] = "ActiveState=inactive\nUnitFileState=static\nTriggeredBy=a.timer"
     host.units["b.timer"] = "ActiveState=inactive\nUnitFileState=disabled"
     found = find()
     assert (found is not None, fix is None or fix in found.fix) == (fix is not None, True), found

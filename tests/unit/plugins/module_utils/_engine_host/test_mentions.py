@@ -23,6 +23,8 @@ STARTS = [  # place, text, files that it names
      {"/etc/default/e": "RUNTIME=docker\n"}),
     (f"{SYSTEM}/engine.service", "ExecStart=-/opt/start.sh --now", {"/opt/start.sh": "#!/bin/sh\ndocker start slb\n"}),
     (f"{SYSTEM}/engine.service", "ExecStart=/bin/sh -c 'exec /opt/start'", {"/opt/start": "C=slb\ndocker start $C\n"}),
+    (f"{SYSTEM}/engine.service", "ExecStart=/bin/bash /opt/start", {"/opt/start": "docker start slb\n"}),
+    (f"{SYSTEM}/engine.service", "ExecStart=/usr/bin/python3 -u /opt/a", {"/opt/a": "run('docker start slb')\n"}),
     (f"{SYSTEM}/slb.service", "WorkingDirectory=/opt/slb\nExecStart=/usr/bin/docker compose up -d", {}),
     (f"{SYSTEM}/docker-compose@.service", "ExecStart=/usr/bin/docker-compose up", {}),
     (f"{SYSTEM}/watchdog.service", "ExecStart=/bin/sh -c 'docker inspect slb >/dev/null || docker restart slb'", {}),
@@ -39,6 +41,9 @@ STARTS = [  # place, text, files that it names
     ("/etc/cron.d/a", "*/5 * * * * root curl -fs localhost:8000 || docker restart slb\n", {}),
     ("/etc/cron.d/a", "*/5 * * * * root /opt/check\n", {"/opt/check": "curl localhost || docker restart slb\n"}),
     ("/etc/cron.d/a", "@daily root PATH=/bin flock -n /run/lock /opt/start\n", {"/opt/start": "docker start slb\n"}),
+    ("/etc/cron.d/a", "*/5 * * * * root nice -n 10 /opt/start\n", {"/opt/start": "docker start slb\n"}),
+    ("/var/spool/cron/root", "*/5 * * * * /bin/sh /opt/start >>/var/log/x\n", {"/opt/start": "docker start slb\n"}),
+    ("/etc/cron.d/a", "NAME=slb\n*/5 * * * * root docker start $NAME\n", {}),
     ("/etc/anacrontab", "1 5 engine docker start slb\n", {}),
     ("/etc/anacrontab", "1 5 engine /opt/start\n", {"/opt/start": "docker start slb\n"}),
     ("/var/spool/cron/crontabs/root", "@reboot docker ps -aqf name=^slb$ | xargs docker start\n", {}),
@@ -51,6 +56,7 @@ STARTS = [  # place, text, files that it names
     ("/etc/service/slb/run", '#!/bin/sh\nexec docker start -a "$(basename "$PWD")"\n', {}),
 ]  # fmt: skip
 HARMLESS = [
+    *((path, "* * * * * root docker start slb\n") for path in ("/etc/cron.d/a.bak", "/etc/cron.d/a.dpkg-old")),
     (f"{SYSTEM}/slb-backup.service", "Description=Back up slb\nExecStart=/usr/bin/docker exec slb backup"),
     (f"{SYSTEM}/backup.service", "ExecStart=/usr/bin/docker exec slb backup\nPIDFile=/run/b.pid"),
     (f"{SYSTEM}/slb-exporter.service", "ExecStart=/usr/bin/docker run --name slb-exporter exporter"),
