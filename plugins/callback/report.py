@@ -28,7 +28,8 @@ options:
         number of the job in AWX, or V(local) outside of AWX.
       - A folder to which all users may write is rejected.
       - C(report.json), C(retry) (hosts for a next run) and C(slb_fleet.prom) are updated during the run.
-      - C(report.html) is written at its end. Each file is replaced as a whole.
+      - C(report.html) is written at its end, with C(plan.json) for a rollout in check mode that finds work. Each file
+        is replaced as a whole.
     type: str
     default: ''
     env:
@@ -71,7 +72,6 @@ from ansible.utils.color import stringc
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._values import expand_home
-from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import read_approved_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, RunStatus
@@ -91,6 +91,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_ANY_MOMENT,
     AT_THE_END,
+    TO_APPROVE,
     folder_for,
     remove_old,
     write_all,
@@ -100,7 +101,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
-    is_empty,
     known_secrets,
     mask_command,
     show_extra_vars,
@@ -198,11 +198,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         run = run_of(playbook, variables, given, partial(mask_command, secrets=secrets))
         folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
         self._folder = folder and folder_for(run, folder, self._written)
-        plan = variables.get("slb_approved_plan")
-        approved = None if is_empty(plan) else read_approved_plan(plan)
         shown = short_path(str(self._folder)) if self._folder else ""
         now, wall = time.monotonic(), datetime.now(timezone.utc)
-        self._recorder = recording.current = Recorder(run, shown, wall, now, approved, self._lost)
+        self._recorder = recording.current = Recorder(run, shown, wall, now, self._lost)
         if self._folder:
             with contextlib.suppress(OSError):
                 remove_old(self._folder)
@@ -242,7 +240,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             recorder, now = self._recorder, time.monotonic()
             is_done = recording.is_refused and recorder.has_hosts
             recorder.finish("finished" if is_done else status, now)
-            self._write(recorder.document(now), AT_THE_END)
+            document = recorder.document(now)
+            self._write(document, TO_APPROVE if document.is_approvable else AT_THE_END)
             # After a failed write, the next command does not name the file retry.
             document = recorder.document(now)
             self._recorder = recording.current = None

@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.module_utils._typed import build
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import IDLE, digest_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    FORMAT,
+    IDLE,
+    PLAN_FORMAT,
+    VERSION,
+    digest_of,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan as PlanOfRun
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS
 
@@ -103,14 +109,6 @@ def check_approved_plan(host: FleetHost) -> None:
         _hosts_of(approved)
 
 
-def read_approved_plan(value: Any) -> PlanOfRun | None:
-    """Return the plan that ``slb_approved_plan`` names; None for a digest and for an invalid one."""
-    try:
-        return None if _is_digest(value) else PlanOfRun.of(_hosts_of(value))
-    except FleetError:
-        return None  # each host reports it
-
-
 def _is_digest(approved: Any) -> bool:
     """Return whether the approved plan is given by its digest. Raises FleetError for one that is malformed."""
     if not isinstance(approved, str) or not approved.startswith(_DIGEST):
@@ -125,14 +123,15 @@ def _hosts_of(approved: Any) -> dict[str, str]:
     plan, source = approved, "slb_approved_plan"
     try:
         if isinstance(approved, str):
-            source = approved
-            path = Path(approved.strip()).expanduser()
+            path = Path(approved.strip()).expanduser().absolute()
+            source = str(path)
             if path.stat().st_size > _MAX_BYTES or not path.is_file():  # a pipe or a device may have no end
                 raise ValueError("it is not a regular file of at most 64 MiB")
-            document = json.loads(path.read_text(encoding="utf-8"))
-            if document["run"]["playbook"] != "slb.fleet.rollout":
-                raise ValueError(f"it is the report of {document['run']['playbook']}")
-            plan = document["plan"]
+            plan = json.loads(path.read_text(encoding="utf-8"))
+            if plan["format"] == FORMAT:
+                raise ValueError(f"it is the report of {plan['run']['playbook']} of {plan['run']['began']}")
+            if (plan["format"], plan["version"]) != (PLAN_FORMAT, VERSION):
+                raise LookupError
         given: PlanOfRun = build(PlanOfRun, plan, "plan")
         hosts = {str(host): str(work) for host, work in given.hosts.items()}
         if digest_of(hosts) != given.digest:
@@ -140,15 +139,17 @@ def _hosts_of(approved: Any) -> dict[str, str]:
     except (AttributeError, LookupError, TypeError):
         raise _invalid(source, "invalid: it contains no plan") from None
     except FileNotFoundError:
-        raise _invalid(source, f"not found in {Path.cwd()}") from None
+        raise _invalid(source, "not found") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        raise _invalid(source, "invalid: it is not JSON") from None
     except (OSError, ValueError, RuntimeError) as error:
-        raise _invalid(source, f"invalid: {error}") from None
+        raise _invalid(source, f"invalid: {getattr(error, 'strerror', None) or error}") from None
     return hosts
 
 
 def _invalid(source: str, why: str) -> FleetError:
     return FleetError(
         "approved_plan_invalid",
-        f"Approved plan {source:.60} {why:.100}.",
-        "Set slb_approved_plan to the report.json of slb.fleet.rollout --check, or to the digest of its plan.",
+        f"Approved plan {in_short(source, 120)} {in_short(why, 120)}.",
+        "Set slb_approved_plan to the plan.json of slb.fleet.rollout --check, or to the digest of its plan.",
     )

@@ -78,19 +78,20 @@ def decide(state: State, policy: Policy) -> Plan:
         else None,
         by_list=action == "replace" and rule.code == "leftover",
     )
+    is_shared = False
     for check in SAFETY_CHECKS:
         if plan.action in check.actions and check.applies(state, policy):
             code = check.code if isinstance(check.code, str) else check.code(state)
             summary = _text(check.summary, state, policy)
             # A cause that many hosts share has the same words for all.
             shown = summary if check.is_shared else f"{plan.summary} {summary}"
-            plan = Plan("fail", code, shown, _text(check.fix, state, policy))
-    # A renamed container may be the engine: no other one is to take its name.
-    renamed = state.record.verified_name
+            plan, is_shared = Plan("fail", code, shown, _text(check.fix, state, policy)), check.is_shared
+    # A renamed container may be the engine: no other one is to take its name. A cause of many hosts is not about one.
+    can_restore = state.container.state == "absent" and not state.record.verified_name and not is_shared
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
         plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores the last one.".strip())
-    elif plan.action == "fail" and state.stopped_leftovers and state.container.state == "absent" and not renamed:
+    elif plan.action == "fail" and state.stopped_leftovers and can_restore:
         # The record may be lost; the name of the leftover still shows what it was, and the name slb is free.
         last, runtime = max(state.stopped_leftovers), state.container.runtime
         restore = f"`{runtime} rename {last} slb` and `{runtime} start slb` on the host restore it"

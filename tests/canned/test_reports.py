@@ -72,6 +72,22 @@ def test_time_limit_of_a_host_holds_for_its_check(tmp_path):
     assert [each["code"] for each in fleet.hosts["edge-4"]["changes"]] == ["record_verified"]
 
 
+def test_approved_plan_is_a_file_of_its_own(tmp_path):
+    fleet = Canned(tmp_path, edge_1="work", edge_2="healthy")
+    _status, output = fleet.run("slb.fleet.rollout", "--check")
+    written = (fleet.reports / "plan.json").read_bytes()
+    assert set(json.loads(written)["hosts"]) == {"edge-1", "edge-2"}, output
+    for arguments in (("audit",), ("diagnose",), ("rollout", "--check", "-e", "slb_settle=-1")):
+        fleet.run(f"slb.fleet.{arguments[0]}", *arguments[1:])
+        assert (fleet.reports / "plan.json").read_bytes() == written
+    fleet.run("slb.fleet.rollout", "-e", "slb_approved_plan=reports/report.json")
+    assert "it is the report of slb.fleet.rollout of 2" in fleet.hosts["edge-1"]["summary"]
+    assert fleet.hosts["edge-1"]["code"] == "approved_plan_invalid"
+    status, output = fleet.run("slb.fleet.rollout", "-e", "slb_approved_plan=reports/plan.json")
+    assert (status, fleet.statuses) == (0, {"edge-1": "healthy", "edge-2": "healthy"}), output
+    assert (fleet.reports / "plan.json").read_bytes() == written
+
+
 def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
     _status, output = fleet.run("slb.fleet.diagnose")

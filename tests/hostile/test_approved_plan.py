@@ -1,7 +1,5 @@
 """A run does exactly the approved plan."""
 
-import json
-
 import pytest
 from fake_node import INSTALL
 from rollouts import inventory, rollout
@@ -12,8 +10,7 @@ def test_plan_is_approved_by_file_or_digest(start, controller, by):
     server = start()
     planned = rollout(controller, inventory(server, controller.folder / "planned", 2), "--check")
     assert planned.counts == {"planned": 2}, planned.run.output[-4000:]
-    (controller.folder / "plan.json").write_text(json.dumps(planned.document))
-    plan = planned.document["plan"]["digest"] if by == "digest" else str(controller.folder / "plan.json")
+    plan = planned.document["plan"]["digest"] if by == "digest" else str(controller.folder / "reports" / "plan.json")
     done = rollout(controller, inventory(server, controller.folder / "done", 2), "-e", f"slb_approved_plan={plan}")
     assert (done.counts, server.seen[INSTALL]) == ({"healthy": 2}, 2), done.run.output[-4000:]
 
@@ -24,8 +21,7 @@ def test_healthy_host_that_breaks_after_the_approval_blocks_all(start, controlle
     server = start()
     states = {"edge-1": "", "edge-2": "verified"}
     planned = rollout(controller, inventory(server, controller.folder / "planned", 2, states), "--check")
-    (controller.folder / "plan.json").write_text(json.dumps(planned.document))
-    plan = planned.document["plan"]["digest"] if by == "digest" else str(controller.folder / "plan.json")
+    plan = planned.document["plan"]["digest"] if by == "digest" else str(controller.folder / "reports" / "plan.json")
     states["edge-2"] = "" if trouble == "needs an install" else "verified"
     hosts = inventory(server, controller.folder / "later", 2, states)
     if trouble != "needs an install":

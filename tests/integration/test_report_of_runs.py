@@ -52,10 +52,9 @@ def test_check_mode_is_a_plan_and_changes_nothing(reported):
     see_that_proofs_are_true(reported)
 
 
-def test_what_was_approved_is_done_and_nothing_else(reported, tmp_path):
-    plan = tmp_path / "plan.json"
+def test_what_was_approved_is_done_and_nothing_else(reported):
+    plan = reported.folder / "plan.json"
     reported.play("slb.fleet.rollout", "--limit", "bookworm,bullseye", "--check", slb_serial="100%")
-    plan.write_text((reported.folder / "report.json").read_text())
     run = reported.play("slb.fleet.rollout", slb_approved_plan=str(plan), slb_serial="100%")
     assert reported.statuses == {"bookworm": "healthy", "bullseye": "healthy", "trixie": "failed"}, run.output
     assert reported.host("trixie")["code"] == "not_in_approved_plan"

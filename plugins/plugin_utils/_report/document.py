@@ -20,7 +20,7 @@ from ansible.inventory.manager import split_host_pattern
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
-FORMAT, VERSION = "slb.fleet.report", 1
+FORMAT, PLAN_FORMAT, VERSION = "slb.fleet.report", "slb.fleet.plan", 1
 
 Action = Literal["none", "wait", "record", "restore", "start", "install", "replace", "fail"]
 RunStatus = Literal["running", "finished", "interrupted"]
@@ -223,8 +223,7 @@ class Document:
     hosts: Annotated[tuple[HostEntry, ...], "The hosts."]
     plan: Annotated[
         Plan | None,
-        "Work of a rollout, before anything was done; null if there is none. With `slb_approved_plan`, the approved "
-        "plan.",
+        "Work of a rollout, before anything was done; null if there is none.",
     ] = None
     unknown_engines: Annotated[
         tuple[UnknownEngine, ...],
@@ -237,6 +236,12 @@ class Document:
         found = Counter(host.status for host in self.hosts)
         changed = 0 if self.run.check else sum(1 for host in self.hosts if host.changes)
         return {"hosts": len(self.hosts), "changed": changed, **{status: found[status] for status in STATUSES}}  # type: ignore[index]
+
+    @property
+    def is_approvable(self) -> bool:
+        """Return whether the document has a plan to approve: work that a whole check of a rollout found."""
+        is_checked = self.run.playbook == "slb.fleet.rollout" and self.run.check and self.run.status == "finished"
+        return is_checked and bool(self.plan and self.plan.by_action())
 
     def groups(self) -> list[Group]:
         """Return the hosts that need attention by status and code: the largest group first, those not started last."""

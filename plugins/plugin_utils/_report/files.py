@@ -13,9 +13,12 @@ import time
 from collections.abc import Callable, Mapping
 from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     MAX_NAMES,
+    PLAN_FORMAT,
+    VERSION,
     Document,
     Run,
     file_for_retry,
@@ -30,7 +33,14 @@ _MODE_OF_FOLDER, _MODE, _MODE_OF_METRICS = 0o750, 0o640, 0o644
 
 
 def as_text(document: Document) -> str:
-    return json.dumps(document.as_json(), ensure_ascii=False, separators=(",", ":")) + "\n"
+    return _json(document.as_json())
+
+
+def plan(document: Document) -> str:
+    """Return the plan to approve, with the run that made it."""
+    run, made = document.run, vars(document.plan)
+    of = {"playbook": run.playbook, "began": run.began, "limit": run.limit, "versions": run.versions}
+    return _json({"format": PLAN_FORMAT, "version": VERSION, **of, **made})
 
 
 def retry(document: Document) -> str:
@@ -44,6 +54,11 @@ AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
     "slb_fleet.prom": metrics,
 }
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {**AT_ANY_MOMENT, "report.html": page}
+TO_APPROVE: Mapping[str, Callable[[Document], str]] = {**AT_THE_END, "plan.json": plan}
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def folder_for(run: Run, folder: Path, written: dict[Path, bool]) -> Path:

@@ -75,8 +75,8 @@ class _Host:
 class Recorder:
     """``run``: what is known when it starts. ``wall``: the time of day then; other times are of one monotonic clock.
 
-    ``folder``: of the reports, empty for none. ``approved``: the plan that the run was given. ``lost``: hosts that
-    failed in an earlier playbook of the command, each with its name.
+    ``folder``: of the reports, empty for none. ``lost``: hosts that failed in an earlier playbook of the command, each
+    with its name.
     """
 
     def __init__(
@@ -85,11 +85,10 @@ class Recorder:
         folder: str,
         wall: datetime,
         began: float,
-        approved: Plan | None = None,
         lost: Mapping[str, str] | None = None,
     ) -> None:
         self.folder, self._lost = folder, lost or {}
-        self._run, self._wall, self._began, self._approved = run, wall, began, approved
+        self._run, self._wall, self._began = run, wall, began
         self._hosts: dict[str, _Host] = {}
         self._batches: list[Batch] = []
         self._play, self._play_name, self._play_began = -1, "", began
@@ -194,7 +193,7 @@ class Recorder:
             }
             hosts = tuple(replace(host, **why) if host.name == name else host for host in hosts)
         work = {name: host.work for name, host in self._hosts.items() if host.work is not None}
-        plan = self._approved or (Plan.of(work) if work else None)
+        plan = Plan.of(work) if work else None
         return Document(replace(run, next=next_command(run, hosts, self.folder)), hosts, plan, tuple(self._unknown))
 
     def tally(self, now: float) -> Tally:

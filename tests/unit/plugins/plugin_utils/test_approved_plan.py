@@ -8,11 +8,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
-from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
-    find_difference,
-    read_approved_plan,
-    work_of,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import find_difference, work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import SPECS
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import CONTAINER, facts, host
@@ -44,9 +40,9 @@ def plan_of(hosts):
 @pytest.mark.parametrize("is_file", [True, False])
 def test_approved_work_is_done_and_other_work_is_not(tmp_path, is_file):
     def approve(hosts):
-        report = tmp_path / "report.json"
-        report.write_text(json.dumps({"run": {"playbook": "slb.fleet.rollout"}, "plan": plan_of(hosts)}))
-        return str(report) if is_file else plan_of(hosts)
+        file = tmp_path / "plan.json"
+        file.write_text(json.dumps({"format": "slb.fleet.plan", "version": 1, **plan_of(hosts)}))
+        return str(file) if is_file else plan_of(hosts)
 
     work = planned(tmp_path)[2]
     assert checked(tmp_path, approve({"edge-1": work})) == "not_installed"
@@ -100,47 +96,45 @@ def test_host_without_work_needs_no_approval(tmp_path):
     assert made.plan_again(difference=find_difference(made, "")) == plan
 
 
+NO_PLAN, AUDIT = "it contains no plan", {"playbook": "slb.fleet.audit", "began": "2026-11-20T17:55:00Z"}
+PLAN = {"format": "slb.fleet.plan", "version": 1, **plan_of({})}
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("content", "cause"),
     [
-        "{",
-        "[]",
-        pytest.param("[" * 100_000, id="deep"),
-        json.dumps({"run": {"playbook": "slb.fleet.audit"}, "plan": plan_of({})}),
-        json.dumps({"run": {"playbook": "slb.fleet.rollout"}}),
-        json.dumps({"run": {"playbook": "slb.fleet.rollout"}, "plan": {**plan_of({}), "hosts": {"edge-1": "more"}}}),
-        json.dumps({"run": {"playbook": "slb.fleet.rollout"}, "plan": {**plan_of({}), "hosts": []}}),
+        ("{", "it is not JSON"),
+        (b"\xff", "it is not JSON"),
+        pytest.param("[" * 100_000, "it is not JSON", id="deep"),
+        ("[]", NO_PLAN),
+        ("7", NO_PLAN),
+        (json.dumps(plan_of({})), NO_PLAN),
+        (json.dumps({"format": "slb.fleet.report"}), NO_PLAN),
+        (
+            json.dumps({"format": "slb.fleet.report", "run": AUDIT, "plan": plan_of({})}),
+            "it is the report of slb.fleet.audit of 2026-11-20T17:55:00Z",
+        ),
+        (json.dumps({**PLAN, "version": 2}), NO_PLAN),
+        (json.dumps({**PLAN, "hosts": {"edge-1": "more"}}), "its digest does not match"),
+        (json.dumps({**PLAN, "hosts": []}), "plan.hosts missing, or of a wrong type or size"),
+        ("missing", "not found"),
+        ("~no-such-user/x", "Could not determine home directory"),
+        ("pipe", "it is not a regular file"),
+        ("large", "it is not a regular file"),
+        ("", "it is not a regular file"),
     ],
 )
-def test_invalid_approved_plan_is_an_error(tmp_path, text):
-    report = tmp_path / "report.json"
-    report.write_text(text)
-    for path in (str(report), str(tmp_path / "missing.json"), "~no-such-user/x"):
-        with pytest.raises(FleetError) as caught:
-            checked(tmp_path, path)
-        assert caught.value.code == "approved_plan_invalid"
-        assert ("not found in" in caught.value.summary) == path.endswith("missing.json")
-        is_audit = "slb.fleet.audit" in text and path == str(report)
-        assert ("it is the report of slb.fleet.audit." in caught.value.summary) == is_audit
-        assert read_approved_plan(path) is None
-
-
-def test_approved_plan_is_a_file_of_bounded_size(tmp_path):
-    pipe, large = tmp_path / "pipe", tmp_path / "large"
-    os.mkfifo(pipe)
-    large.touch()
-    os.truncate(large, 2**26 + 1)
-    for path in (pipe, large, tmp_path):
-        with pytest.raises(FleetError) as caught:
-            checked(tmp_path, str(path))
-        assert caught.value.code == "approved_plan_invalid"
-        assert "it is not a regular file" in caught.value.summary
-        assert read_approved_plan(str(path)) is None
-
-
-def test_approved_plan_is_read_for_the_report():
-    assert dict(read_approved_plan(plan_of({"edge-1": "install: edge-1"})).hosts) == {"edge-1": "install: edge-1"}
-    assert read_approved_plan("sha256:0") is None
+def test_invalid_approved_plan_is_named_by_what_it_is(tmp_path, content, cause):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", 2**26 + 1)
+    path = tmp_path / content if content in ("missing", "pipe", "large", "") else tmp_path / "file"
+    if path.name == "file":
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(FleetError) as caught:
+        checked(tmp_path, content if content[:1] == "~" else str(path))
+    assert caught.value.code == "approved_plan_invalid"
+    assert cause in caught.value.summary
 
 
 OTHER = {"int": 2, "bool": True, "str": "west-1"}
@@ -189,4 +183,3 @@ def test_approved_plan_that_is_no_plan_approves_nothing(tmp_path, approved):
     with pytest.raises(FleetError) as caught:
         checked(tmp_path, approved)
     assert caught.value.code == "approved_plan_invalid"
-    assert read_approved_plan(approved) is None, "the report is written"

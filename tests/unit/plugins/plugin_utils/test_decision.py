@@ -504,6 +504,7 @@ ADVICE = [  # state, texts that the summary or the fix of its plan has, and text
     (host(ABSENT, outcome="exists", **KNOWN), [RENAME_LEFTOVER], []),
     *((host(ABSENT, note, outcome=outcome), [], ["leftover"]) for note, outcome in ((INVALID, ""), (None, "exists"))),
     (host(EXITED, record(), **KNOWN), [], ["rename"]),
+    (host(ABSENT, run=RunState(difference="x"), **KNOWN), ["slb.fleet.rollout --check"], ["rename"]),
     (host(note=INVALID, listed="unavailable", **KNOWN), [], ["rename"]),
     (host(ABSENT, record(verified_name="mine"), **KNOWN), ["rename mine slb"], ["rename slb-leftover"]),
 ]

@@ -4,17 +4,43 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Run
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, folder_for, retry, write_all
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import PLAN_FORMAT, Plan, Run
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
+    AT_THE_END,
+    folder_for,
+    plan,
+    retry,
+    write_all,
+)
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import healthy, troubled
 
 
 def test_retry_has_failed_unreachable_and_not_started_hosts():
     assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
+
+
+@pytest.mark.parametrize(
+    ("run", "work", "is_approvable"),
+    [
+        ({}, "install: edge-1", True),
+        ({"check": False}, "install: edge-1", False),
+        ({"playbook": "slb.fleet.audit"}, "install: edge-1", False),
+        ({"status": "interrupted"}, "install: edge-1", False),
+        ({}, "blocked: login_rejected", False),
+    ],
+)
+def test_whole_check_of_a_rollout_is_a_plan_to_approve(run, work, is_approvable):
+    of = {"playbook": "slb.fleet.rollout", "check": True, "status": "finished", "began": "2026-11-20T12:00:00Z", **run}
+    document = replace(healthy(1), run=Run(**of), plan=Plan.of({"edge-1": work}))
+    assert document.is_approvable is is_approvable
+    written = json.loads(plan(document))
+    assert (written["format"], written["began"]) == (PLAN_FORMAT, of["began"])
+    assert {"hosts": written["hosts"], "digest": written["digest"]} == vars(document.plan)
 
 
 def test_files_are_replaced_as_a_whole(tmp_path):
