@@ -29,6 +29,11 @@ def in_short(text: str, most: int) -> str:
     return shown if len(shown) <= most else shown[:most] + "…"
 
 
+def amount(number: int, noun: str) -> str:
+    """Return such as ``1 host``, ``2 hosts``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _with_low_stacks(text: str) -> Iterator[str]:
     stack = 0
     for character in text:

@@ -44,10 +44,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 moved:
-  description: Whether a file was renamed, or would be renamed in check mode.
+  description: Whether the banner was moved aside, or would be in check mode.
   returned: success
   type: bool
   sample: true
+restored:
+  description: Whether a backup was restored, or would be in check mode.
+  returned: success
+  type: bool
+  sample: false
 backup_file:
   description: The backup that was made or restored; null if there is none.
   returned: success

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import safety
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Action
-from ansible_collections.slb.fleet.plugins.plugin_utils._state import Health, Policy, State
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import RETIRED, Action
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Health, Policy, Record, State
 
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
 _NO_LIST = "engine_list_unavailable"
@@ -426,6 +426,12 @@ _NOT_INSTALLED = Rule(
     "install",
     "No engine on the host.",
 )
+_RETIRED = _NOT_INSTALLED._replace(
+    code=RETIRED,
+    when="the host has no container slb and no record, but one that was set aside, as after slb.fleet.retire",
+    applies=lambda s, p: s.container.state == "absent" and s.record == Record() and bool(s.stopped_leftovers),
+    summary="No engine on the host: its container is set aside and no record names it, as after slb.fleet.retire.",
+)
 _EXITED = Rule(
     "container_exited",
     "the container exited or never started, and nothing verifies it",
@@ -652,6 +658,7 @@ RULES: tuple[Rule, ...] = (
         "Find what removes it, such as a unit, a timer or a cron job. Then run slb.fleet.remediate for this host (it "
         "allows the installation again) and slb.fleet.rollout.",
     ),
+    _RETIRED,
     _NOT_INSTALLED,
     _EXITED,
     Rule(

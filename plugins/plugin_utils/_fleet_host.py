@@ -242,12 +242,9 @@ class FleetHost:
         steps = []
         if plan.action in ("install", "replace", "restore") and self.variables["adopt_interfaces"]:
             steps.append("adopt interfaces")
-        if plan.action in ("install", "replace") and self.moves_banner(slb_host):
+        if plan.action in ("install", "replace") and self.moves_banner(slb_host) and not self.policy.retires:
             motd = slb_host["motd"]
             steps.append(f"move {motd['path']} aside ({motd['bytes']} bytes, limit {self.variables['motd_max_bytes']})")
-        if self.policy.retires:
-            aside = ["set slb aside"] if plan.action == "replace" else []
-            return [*aside, "release interfaces", "restore the login banner", "remove the record"]
         steps += {
             "record": ["record the engine"],
             "restore": ["restore the set-aside container"],

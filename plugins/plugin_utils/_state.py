@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import comparable
 from ansible_collections.slb.fleet.plugins.module_utils._typed import NEEDED, NOT_NEGATIVE, Amount, Name
+from ansible_collections.slb.fleet.plugins.module_utils._visible import amount
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
@@ -288,10 +289,10 @@ class State:
         if container.uptime is not None:
             words += f" for {container.uptime:.0f} s"
         if container.restart_count:
-            words += f", restarted {container.restart_count} times"
+            words += f", restarted {amount(container.restart_count, 'time')}"
         if container.is_live:
             count = container.connections
-            words += ", connections unknown" if count is None else f", {count} connections"
+            words += ", connections unknown" if count is None else f", {amount(count, 'connection')}"
         yield words + (f" ({container.why})" if container.why else "")
         words = {"": "", "silent": "health check has never reported, and is ignored"}.get(
             container.health, f"health check {container.health}"

@@ -72,6 +72,26 @@ def test_time_limit_of_a_host_holds_for_its_check(tmp_path):
     assert [each["code"] for each in fleet.hosts["edge-4"]["changes"]] == ["record_verified"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words", "lacking"),
+    [
+        (("diagnose",), ["Plan: 1 healthy"], "unchanged"),
+        (
+            ("retire", "--check"),
+            ["1. container set aside as", "deployment record removed", "Plan: 1 to retire\n"],
+            "leftovers",
+        ),
+        (("retire",), ["1 container set aside", "1 deployment record removed", "inventory: edge-1"], "leftover set"),
+        (("audit", "-e", "slb_settle=-1", "-e", "slb_password=x"), ["into this command:\n  "], "then\n  ansible"),
+    ],
+)
+def test_run_says_what_is_true(tmp_path, arguments, words, lacking):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    _status, output = fleet.run(f"slb.fleet.{arguments[0]}", "--limit", "edge-1", *arguments[1:])
+    assert [each for each in words if each not in output] == []
+    assert lacking not in output
+
+
 def test_approved_plan_is_a_file_of_its_own(tmp_path):
     fleet = Canned(tmp_path, edge_1="work", edge_2="healthy")
     _status, output = fleet.run("slb.fleet.rollout", "--check")
@@ -95,7 +115,7 @@ def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path):
     assert planned == [["~", "edge-2", "record"]]
     assert "1. record the engine" in output
     assert "edge-1" not in output
-    assert "Plan: 1 to record, 1 unchanged" in output
+    assert "Plan: 1 to record, 1 healthy" in output
     assert output.count("edge-2") == 1 + output.partition("Next:")[2].count("edge-2"), output
     _status, output = fleet.run("slb.fleet.diagnose", "-v")
     assert "edge-1" in output

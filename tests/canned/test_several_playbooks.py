@@ -63,7 +63,7 @@ def test_site_with_imports_has_each_result(tmp_path):
     name = site(fleet, "diagnose", "rollout edge-1", OWN, "rollout edge-2,edge-3", "audit", "audit")
     status, output = fleet.run(name)
     assert status == 0, output
-    assert "Plan: 2 to record, 1 unchanged" in output
+    assert "Plan: 2 to record, 1 healthy" in output
     assert results(output) == [
         ("rollout", "OK", "1/1 healthy"),
         ("rollout", "OK", "2/2 healthy"),

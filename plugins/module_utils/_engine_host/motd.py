@@ -42,7 +42,7 @@ def move_aside(path: str, check_mode: bool) -> Result:
     noted = _noted_backup(path)
     interrupted = noted if noted is not None and _is_same_file(path, noted) else None
     if not message and interrupted is None:
-        return Result(False, {"moved": False, "backup_file": None})
+        return _result("aside", None)
     backup = interrupted or _free_name(path)
     _check_movable(path)
     if not check_mode:
@@ -51,7 +51,7 @@ def move_aside(path: str, check_mode: bool) -> Result:
             note = json.dumps({"backup_file": backup, "inode": os.lstat(path).st_ino}) + "\n"
             files.replace(_note(path), note.encode(), _MODE)
         _move(path, backup)
-    return Result(True, {"moved": True, "backup_file": backup}, _diff(path, message, b""))
+    return _result("aside", backup, _diff(path, message, b""))
 
 
 def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
@@ -62,7 +62,7 @@ def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
     if source is None:
         if not check_mode:
             _remove_note(path)
-        return Result(False, {"moved": False, "backup_file": None})
+        return _result("restored", None)
     if os.path.lexists(path) and not _is_same_file(path, source):
         if _read(path):
             raise FleetError(
@@ -77,7 +77,12 @@ def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
     if not check_mode:
         _move(source, path)
         _remove_note(path)
-    return Result(True, {"moved": True, "backup_file": source}, _diff(path, b"", message))
+    return _result("restored", source, _diff(path, b"", message))
+
+
+def _result(state: str, backup: Optional[str], diff: Optional[Dict[str, Any]] = None) -> Result:
+    values = {"moved": state == "aside" and backup is not None, "restored": state == "restored" and backup is not None}
+    return Result(backup is not None, dict(values, backup_file=backup), diff)
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@
 from typing import Optional, Sequence
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import amount
 
 
 def managed(manager: str, fix: str) -> FleetError:
@@ -21,7 +22,7 @@ def in_use(connections: Optional[int], peers: Sequence[str]) -> FleetError:
     """Return the failure of a container with connections; None: they cannot be seen."""
     summary = "Connections of container slb cannot be seen."
     if connections is not None:
-        count = "1 connection" if connections == 1 else f"{connections} connections"
+        count = amount(connections, "connection")
         shown = f" (from {', '.join(list(peers)[:5])})" if peers else ""
         summary = f"Container slb has {count}{shown}."
     return FleetError(

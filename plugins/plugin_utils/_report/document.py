@@ -41,12 +41,14 @@ MAX_NAMES = 30
 """Hosts that a command names one by one."""
 IDLE = ("healthy:", "blocked:")
 """Lines of a plan about hosts without work."""
+RETIRED = "engine_retired"
+"""Code of a host that slb.fleet.retire has left in the inventory: no command installs its engine again."""
 CHANGES: dict[str, tuple[str, str]] = {
     "install_requested": ("installation requested", "installation{} requested"),
     "install_unknown": ("installation requested, outcome unknown", "installation{} with unknown outcome"),
     "installed": ("engine installed", "engine{} installed"),
-    "container_set_aside": ("leftover set aside", "leftover{} set aside"),
-    "container_deleted": ("leftover deleted", "leftover{} deleted"),
+    "container_set_aside": ("container set aside", "container{} set aside"),
+    "container_deleted": ("container deleted", "container{} deleted"),
     "install_allowed": ("installation allowed again", "installation{} allowed again"),
     "engine_started": ("stopped engine started", "stopped engine{} started"),
     "container_restored": ("container restored", "container{} restored"),

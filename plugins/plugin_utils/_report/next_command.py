@@ -15,6 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     BAD,
     MAX_NAMES,
+    RETIRED,
     HostEntry,
     Run,
     can_be_named,
@@ -41,8 +42,12 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
     """Return the command for all hosts that need one; empty if none does. ``folder``: of the reports."""
     planned = [host for host in hosts if host.status == "planned"]
     chosen = planned or [host for host in hosts if host.status in BAD]
+    retired = [host for host in chosen if host.code == RETIRED and run.playbook != _ROLLOUT]
+    chosen = [host for host in chosen if host not in retired]
     if run.playbook == _RETIRE and run.status == "finished" and not chosen and not run.check:
-        return f"Remove from the inventory: {', '.join(host.name for host in hosts)}"
+        retired = list(hosts)
+    if retired and not chosen:
+        return f"Remove from the inventory: {', '.join(host.name for host in retired)}"
     if run.status == "running" or not chosen:
         return ""
     codes = {host.code for host in chosen}

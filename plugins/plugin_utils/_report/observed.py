@@ -46,7 +46,7 @@ class Observed:
 def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
     """Return what a report needs. ``module``: its full name. ``on``: the delegated host, if any."""
     # An include that fails gives its reason under another name.
-    summary = _text(result.get("msg") or result.get("reason") or "No message.")
+    summary = _text(result.get("msg") or result.get("reason") or "Ansible gives no reason; -vvv shows its output.")
     # Ansible's own failures have no fix, and a lost connection has no code.
     cause = find_cause(str(result.get("msg"))) if result.get("unreachable") or result.get("failed") else None
     if not module.startswith(PREFIX):
@@ -127,7 +127,7 @@ def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Cha
         is_verified = _mapping(result.get("record")).get("state") == "verified"
         yield _change("record_verified" if is_verified else "record_removed")
     elif module == "motd":
-        yield _change("motd_aside" if result.get("moved") else "motd_restored")
+        yield _change("motd_restored" if result.get("restored") else "motd_aside")
     elif module == "license":
         place = f"{_phrase(on)}:" if on else ""
         yield _change("license_downloaded", f" to {place}{_phrase(result.get('dest'))}")

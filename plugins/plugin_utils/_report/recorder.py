@@ -237,8 +237,9 @@ class Recorder:
             fix = f"Fix the host, then run {self._run.playbook} in a command of its own."
         elif status == "not_started" and summary and self._status != "running":
             summary = f"{summary} The run ended before the host was changed."
-        elif status == "not_started" and self._status == "finished":
-            summary = "Ansible started no task on the host."
+        elif status == "not_started" and self._status != "running":
+            is_whole = self._status == "finished"
+            summary = "Ansible started no task on the host." if is_whole else "The run ended before the host's turn."
         return HostEntry(
             name,
             status,

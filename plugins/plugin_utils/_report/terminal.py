@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import amount, visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     BAD,
     CHANGES,
@@ -42,7 +42,8 @@ def lines(document: Document, *, report: str = "") -> Iterator[str]:
 
 def _plan(document: Document) -> Iterator[str]:
     run = document.run
-    yield f"{run.playbook}{' --check' if run.check else ''}   {_hosts(len(document.hosts))}   read-only   {run.began}"
+    hosts = amount(len(document.hosts), "host")
+    yield f"{run.playbook}{' --check' if run.check else ''}   {hosts}   read-only   {run.began}"
     yield ""
     unchanged = [host for host in document.hosts if host.status in ("healthy", "done") and not host.changes]
     shown = [host for host in document.hosts if host not in unchanged]
@@ -64,10 +65,12 @@ def _plan(document: Document) -> Iterator[str]:
     if planned and run.playbook in _WORDS:
         planned = [f"{actions.total()} to {_WORDS[run.playbook]}"]
     others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
-    digest = f"      {document.plan.digest}" if document.plan and document.plan.by_action() else ""
+    is_digest_of_work = document.plan and document.plan.by_action() and run.playbook not in _WORDS
+    digest = f"      {document.plan.digest}" if document.plan and is_digest_of_work else ""
     changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
     planned += [f"{changed} {STATUSES['planned']}"] if changed else []
-    numbers = ", ".join([*planned, *others, f"{len(unchanged)} unchanged"])
+    alike = Counter("healthy" if host.status == "healthy" else "unchanged" for host in unchanged)
+    numbers = ", ".join([*planned, *others, *(f"{number} {words}" for words, number in alike.items())])
     yield f"Plan: {numbers}{digest}"
     yield from _differences(document)
     yield from _next(document, "Next: ")
@@ -81,8 +84,9 @@ def _plan_of(host: HostEntry, width: int, word: str = "") -> Iterator[str]:
         return
     if host.status == "planned" and host.plan:
         yield f"  {sign} {name}  {word or host.action:9} {host.summary}"
-        if host.plan.steps:
-            yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.plan.steps, start=1))
+        # These playbooks run the steps in check mode: what they find is what they would change.
+        if steps := [change.text for change in host.changes] if word else host.plan.steps:
+            yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
         return
     yield f"  ! {name}  {STATUSES[host.status]}  {host.code}: {host.summary}"
     yield from (f"{indent}{line}" for line in _seen_and_fix(host.observations, host.fix))
@@ -146,7 +150,10 @@ def _next(document: Document, label: str) -> Iterator[str]:
     is_for_planned = any(host.status == "planned" for host in document.hosts)
     blocked = sum(1 for host in document.hosts if host.status == "failed" and host.fix)
     if blocked and not is_for_planned:
-        yield f"{label}fix {_hosts(blocked)} as shown, then"
+        yield f"{label}fix {amount(blocked, 'host')} as shown, then"
+        label = " " * len(label)
+    if "..." in document.run.next:
+        yield f"{label}put your own value for each ... into this command:"
         label = " " * len(label)
     yield f"{label}{document.run.next}"
 
@@ -183,10 +190,6 @@ def host_lines(document: Document) -> Iterator[str]:
 def _names(names: Sequence[str]) -> str:
     more = len(names) - _MAX_HOSTS
     return ", ".join(names[:_MAX_HOSTS]) + (f" and {more} more" if more > 0 else "")
-
-
-def _hosts(number: int) -> str:
-    return "1 host" if number == 1 else f"{number} hosts"
 
 
 def _span(seconds: float) -> str:

@@ -141,6 +141,8 @@ ROWS = [
     (host(note=record(last_verified=OLD)), Policy(unverified_engine="replace"), "fail", "container_changed"),
     (host(note=record(last_verified=OLD)), Policy(unverified_engine="adopt"), "record", "container_changed"),
     (host(ABSENT, record()), Policy(), "install", "container_gone"),
+    (host(ABSENT, stopped_leftovers=LEFT), Policy(), "install", "engine_retired"),
+    (host(ABSENT, record("none", set_aside=SET_ASIDE), stopped_leftovers=LEFT), Policy(), "install", "not_installed"),
     # Its container replaced one that was gone as well.
     (host(ABSENT, record(replaced_gone=True, age=3600)), Policy(), "fail", "container_gone"),
     (host(ABSENT, record(replaced_gone=True, age=90000)), Policy(), "install", "container_gone"),

@@ -33,7 +33,7 @@ def restore(message, backup=None, check_mode=False):
 
 def test_moved_banner_is_restored_as_the_same_file(message):
     before = (message.read_text(), message.stat().st_ino, message.stat().st_mode)
-    assert move_aside(message).values == {"moved": True, "backup_file": f"{message}.bak"}
+    assert move_aside(message).values == {"moved": True, "restored": False, "backup_file": f"{message}.bak"}
     assert not message.exists()
     assert not move_aside(message).changed
     assert restore(message).changed
@@ -71,7 +71,7 @@ def test_restore_takes_the_noted_backup_only(message, before, after):
     backup = move_aside(message).values["backup_file"]
     for name, content in after.items():
         message.with_name(name).write_text(content)
-    assert restore(message).values == {"moved": True, "backup_file": backup}
+    assert restore(message).values == {"moved": False, "restored": True, "backup_file": backup}
     assert files(message) == {**before, **after, "motd": TEXT}
 
 
@@ -84,7 +84,7 @@ def test_restore_without_note_ignores_other_backups(message, names, content):
     if content is not None:
         message.write_text(content)
     before = files(message)
-    assert restore(message).values == {"moved": False, "backup_file": None}
+    assert restore(message).values == {"moved": False, "restored": False, "backup_file": None}
     assert files(message) == before
 
 

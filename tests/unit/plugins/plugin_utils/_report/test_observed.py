@@ -42,6 +42,8 @@ CODES = [
     ("engine_record", {"record": {"state": "none"}}, "record_removed"),
     ("interface", {"adopted": [{"name": "ens9"}]}, "interfaces_adopted"),
     ("license", {"dest": "/x"}, "license_downloaded"),
+    ("motd", {"moved": True, "restored": False}, "motd_aside"),
+    ("motd", {"moved": False, "restored": True}, "motd_restored"),
 ]
 
 

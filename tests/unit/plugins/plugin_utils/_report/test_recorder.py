@@ -239,6 +239,7 @@ def next_of(playbook, plan, *others, host="edge-1", **facts):
     return run.ended().run.next
 
 
+RETIRED = {**ABSENT, "code": "engine_retired"}
 REPLACE, OWN_INVALID = {**ABSENT, "action": "replace"}, {**MISSING, "code": "invalid_variable"}
 NOT_APPROVED, NO_APPROVAL = ({**MISSING, "code": code} for code in ("not_in_approved_plan", "approved_plan_invalid"))
 R_JSON = {"extra_vars": ("slb_approved_plan=r.json",)}
@@ -254,6 +255,9 @@ WRONG = {"action": "fail", "code": "interface_not_adopted", "summary": "x", "fix
         (("audit", ABSENT), {}, " slb.fleet.rollout --limit edge-1"),
         (("rollout", MISSING), {}, " slb.fleet.remediate --limit edge-1"),
         (("audit", OWN_INVALID), {}, " slb.fleet.audit --limit edge-1"),
+        (("audit", RETIRED), {}, "Remove from the inventory: edge-1"),
+        (("audit", RETIRED, "edge-2"), {}, " slb.fleet.audit --limit edge-2"),
+        (("rollout", RETIRED), {"check": True}, " slb.fleet.rollout --limit edge-1"),
         *(((name, None), {}, f"yml slb.fleet.{name} --limit edge-1") for name in ("diagnose", "audit", "rollout")),
         # Without an approval, the next command changes nothing, also if another host failed for another cause.
         *(

@@ -65,7 +65,7 @@ def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook, check):
         run.fail(name, {**RUNNING, "fix": "Set it."})
     shown = list(lines(run.ended()))
     text = "\n".join(shown)
-    assert "Plan: 3 to install, 1 to replace, 2 failed, 1 unchanged      sha256:" in text
+    assert "Plan: 3 to install, 1 to replace, 2 failed, 1 healthy      sha256:" in text
     assert text.count("1. move /etc/motd aside   2. request the installation") == 3
     assert text.count("Fix:   Set it.") == 2
     assert [line.split()[:2] for line in shown if line.startswith(("  +", "  ~", "  !"))] == [
@@ -80,10 +80,12 @@ def test_plan_of_a_retirement_installs_nothing(word):
     run = RecordedRun("slb.fleet.retire" if word == "retire" else "slb.fleet.remediate", check=True)
     run.play("retire", "edge-1", "edge-2")
     run.plan("edge-1", {**ABSENT, "action": "replace", "summary": "Container slb is running."})
+    run.task("edge-1", "slb.fleet.engine_record", {"changed": True, "record": {"state": "none"}})
     run.plan("edge-2", {**ABSENT, "steps": ["remove the record"]})
     shown = list(lines(run.ended()))
-    assert [" ".join(line.split()) for line in shown if "edge-" in line] == [
+    assert [" ".join(line.split()) for line in shown if "edge-" in line or "1." in line] == [
         f"~ edge-1 {word} Container slb is running.",
+        "1. deployment record removed",
         f"Next: ansible-playbook -i inventory.yml {run.ended().run.playbook} --limit edge-1",
     ]
     assert f"Plan: 1 to {word}, 1 unchanged" in "\n".join(shown)
