@@ -135,8 +135,8 @@ def release(wanted: List[str], check_mode: bool) -> Result:
         adopted = _read_adopted()
         try:
             network = _gather_network()
-        except FleetError:
-            if adopted or not all("*" in item for item in wanted):
+        except FleetError as error:
+            if adopted or not all("*" in item for item in wanted) or error.code == "permission_denied":
                 raise
             # Nothing was adopted on a host without NetworkManager.
             return Result(False, {"released": [], "left_alone": [], "pending": []})

@@ -4,6 +4,7 @@
 """The login banner (MOTD): a long banner, printed after the SSH login, can break a deployment."""
 
 import contextlib
+import errno
 import glob
 import json
 import os
@@ -63,6 +64,7 @@ def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
         if not check_mode:
             _remove_note(path)
         return _result("restored", None)
+    _check_movable(path)
     if os.path.lexists(path) and not _is_same_file(path, source):
         if _read(path):
             raise FleetError(
@@ -98,7 +100,10 @@ def _file_errors(path: str) -> Iterator[None]:
 
 
 def _check_movable(path: str) -> None:
-    """Raise FleetError, before anything is written, for what also root cannot rename."""
+    """Raise FleetError, before anything is written, for what this user or also root cannot rename."""
+    with _file_errors(path):
+        if not os.access(os.path.dirname(path), os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     with open("/proc/self/mountinfo") as stream:
         is_mount = any(line.split()[4] == os.path.abspath(path) for line in stream)
     if is_mount:
