@@ -22,7 +22,8 @@ options:
       - Names, MAC addresses or shell patterns of either. If empty, each physical Ethernet device.
       - An interface that is named without wildcards and cannot be adopted fails the task before anything is changed. If
         it does not come up, all interfaces are rolled back.
-      - An interface that matches a pattern is only listed in RV(left_alone). If it does not come up, it is removed again.
+      - A pattern that matches no interface fails the task. An interface that matches one is only listed in
+        RV(left_alone). If it does not come up, it is removed again.
       - Required with O(state=absent), which fails if an interface that was adopted has to stay; others are only listed.
     type: list
     elements: str

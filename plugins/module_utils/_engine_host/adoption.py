@@ -506,7 +506,7 @@ def _not_adopted(
     items: List[str], reasons: Dict[str, interfaces.Reason], network: NetworkState, what: str = "adopted", **values: Any
 ) -> FleetError:
     present = ", ".join(interface.name for interface in network.interfaces if not interface.is_never_adopted)
-    why, fix = reasons.get(items[0], ("no such interface", f"Correct slb_interfaces. Present: {present}."))
+    why, fix = reasons.get(items[0], ("no such interface", f"Correct slb_interfaces. Present: {present or 'none'}."))
     more = f" ({len(items) - 1} more)" if items[1:] else ""
     return FleetError(f"interface_not_{what}", f"Interface {items[0]} not {what}: {why}{more}.", fix, **values)
 

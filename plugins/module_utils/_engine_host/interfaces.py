@@ -197,12 +197,12 @@ def choose(network: NetworkState, wanted: List[str]) -> Tuple[List[Interface], D
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
     ``wanted``: names, also alternative ones, MAC addresses or shell patterns of them; none means each physical Ethernet
-    device. An item without wildcards fails the host if its interface is missing or skipped, unless the console offers
-    it.
+    device. An item that matches no interface fails the host, and one without wildcards if its interface is skipped,
+    unless the console offers it.
     """
     chosen: List[Interface] = []
     reasons: Dict[str, Reason] = {}
-    failed: List[str] = [item for item in wanted if not _is_pattern(item) and not matching(network, [item])]
+    failed: List[str] = [item for item in wanted if not matching(network, [item])]
     for interface in network.interfaces:
         item = next((item for item in wanted if _meets(item, interface)), None)
         if wanted and item is None:

@@ -163,11 +163,11 @@ def test_ssh_is_the_first_reason_of_a_virtual_interface(host):
         (["ens9", "ens10"], ["ens9"], ["ens10"]),
         (["ens*", "52:54:00:00:00:04"], ["ens9"], ["ens10"]),
         (["ens77", "ens9"], ["ens9"], ["ens77"]),
-        (["ens7*"], [], []),
+        (["ens7*", "ens*"], ["ens9"], ["ens7*"]),
         ([], [], []),
     ],
 )
-def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
+def test_choose_fails_a_host_for_what_is_missing(host, wanted, chosen, failed):
     found, _reasons, troubles = interfaces.choose(interfaces.gather_network(), wanted)
     assert ([each.name for each in found], troubles) == (chosen, failed)
 
