@@ -65,7 +65,7 @@ class ActionModule(HostAction):
             check_approved_plan(host)
         except FleetError as error:
             # The variables of one host do not end the check of the others.
-            failed = _failed_plan(error)
+            failed = {**_failed_plan(_renamed(error, variables)), "warnings": _unknown_variables(variables)}
             Reservations().note("no plan", str(variables["inventory_hostname"]))
             join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
             return failed
@@ -78,7 +78,7 @@ class ActionModule(HostAction):
         if phase in ("deploy", "verify"):
             return self._deploy(host, planned, options)
         result = self._check(host, options) if phase == "check" else self._remediate(host)
-        warnings = _unknown_variables(host, variables)
+        warnings = _unknown_variables(variables)
         return {**result, "warnings": warnings} if warnings else result
 
     def _check(self, host: FleetHost, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,12 +234,20 @@ def _note_work(host: FleetHost, result: Mapping[str, Any]) -> None:
         host.reservations.note("work", f"{host.name}\t{result['work']}")
 
 
-def _unknown_variables(host: FleetHost, variables: Mapping[str, Any]) -> list[str]:
+def _renamed(error: FleetError, variables: Mapping[str, Any]) -> FleetError:
+    """Return the failure with another fix, if the variable that is missing is set under an unknown name."""
+    for name, near in unknown_variables(variables).items():
+        if near and error.summary == f"Variable {near} missing.":
+            return FleetError(error.code, error.summary, f"Rename {visible(name)}, which is unknown, to {near}.")
+    return error
+
+
+def _unknown_variables(variables: Mapping[str, Any]) -> list[str]:
     """Return a warning for each unknown variable, once in a run."""
     return [
         f"Variable {visible(name)} unknown{f' (did you mean {near}?)' if near else ''}: it has no effect."
         for name, near in unknown_variables(variables).items()
-        if host.reservations.is_first(f"unknown variable {name}")
+        if Reservations().is_first(f"unknown variable {name}")
     ]
 
 

@@ -32,6 +32,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import (
     invalid,
     read_number,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._management_node_action import ManagementNodeAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
@@ -101,7 +102,7 @@ class ActionModule(ManagementNodeAction):
             )
             copied: dict[str, Any] = action.run(task_vars=self._variables)
         if copied.get("failed"):
-            raise _not_written(options["dest"], str(copied.get("msg", ""))[:80].rstrip("."))
+            raise _not_written(options["dest"], str(copied.get("msg") or "no reason given").rstrip("."))
         returned = {key: copied[key] for key in _RETURNED if key in copied}
         return {**returned, "dest": copied.get("dest") or options["dest"]}
 
@@ -154,9 +155,9 @@ def _write(options: Mapping[str, Any], content: bytes, owner: _Owner, *, check_m
                 files.replace(path, content, owner.mode)
             result["changed"] = owner.apply(path) or present != content
     except OSError as error:
-        cause = str(error.strerror)
+        cause = error.strerror or str(error)
         if isinstance(error, (FileNotFoundError, NotADirectoryError)) and not Path(path).parent.is_dir():
-            cause = f"folder {Path(path).parent} does not exist"
+            cause = "its folder does not exist"
         raise _not_written(options["dest"], cause) from None
     return result
 
@@ -174,4 +175,6 @@ def _locked(folder: str) -> Iterator[None]:
 
 
 def _not_written(dest: str, cause: str, fix: str = "Check the path, its rights and the free space.") -> FleetError:
-    return FleetError("license_not_written", f"License not written to {dest[:80]}: {cause[:100]}.", fix)
+    return FleetError(
+        "license_not_written", f"License not written to {in_short(dest, 120)}: {in_short(cause, 100)}.", fix
+    )

@@ -67,6 +67,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants, context
+from ansible.errors import AnsibleError
 from ansible.plugins.callback import CallbackBase
 from ansible.utils.color import stringc
 
@@ -101,6 +102,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    explain,
     known_secrets,
     mask_command,
     show_extra_vars,
@@ -123,6 +125,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._recorder: Recorder | None = None
         self._lock, self._pid = threading.RLock(), os.getpid()
         self._is_ours, self._is_new = False, False
+        self._loader: Any = None
         self._folder: Path | None = None
         self._beginnings, self._has_several = Beginnings(), False
         self._written: dict[Path, bool] = {}
@@ -131,7 +134,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         atexit.register(self._finish, "interrupted")
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
-        plays = playbook.get_plays()
+        plays, self._loader = playbook.get_plays(), playbook._loader
         self._has_several = self._beginnings.load(plays) > 1 or len(context.CLIARGS.get("args") or ()) > 1
         # Also a run without hosts has a report: else that of an earlier run would be taken for it.
         for play in plays[:1]:
@@ -239,6 +242,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         with self._lock:
             recorder, now = self._recorder, time.monotonic()
             is_done = recording.is_refused and recorder.has_hosts
+            if status == "interrupted" and not recording.is_refused and self._loader:
+                _blame_unread_file(recorder, self._loader)
             recorder.finish("finished" if is_done else status, now)
             document = recorder.document(now)
             self._write(document, TO_APPROVE if document.is_approvable else AT_THE_END)
@@ -304,9 +309,26 @@ def _color(line: str) -> str | None:
 
 def _warn_of_unread_variables(display: Any) -> None:
     """Warn if variables lie in the current folder: Ansible reads those in the folder of the inventory only."""
-    sources = [Path(str(source)).absolute() for source in context.CLIARGS.get("inventory") or ()]
-    folders = {source if source.is_dir() else source.parent for source in sources}
-    here = Path.cwd()
+    folders, here = _folders_of_inventory(), Path.cwd()
     for name in ("group_vars", "host_vars"):
         if (here / name).is_dir() and not any((folder / name).is_dir() for folder in folders):
             display.warning(f"Folder {here / name} not read: it is not in the folder of the inventory. Move it there.")
+
+
+def _folders_of_inventory() -> set[Path]:
+    sources = [Path(str(source)).absolute() for source in context.CLIARGS.get("inventory") or ()]
+    return {source if source.is_dir() else source.parent for source in sources}
+
+
+def _blame_unread_file(recorder: Recorder, loader: Any) -> None:
+    """Find the file of variables that Ansible cannot read. Its message does not name the file."""
+    for folder in sorted(_folders_of_inventory()):
+        for path in sorted(each for name in ("group_vars", "host_vars") for each in folder.glob(f"{name}/**/*")):
+            if path.is_file() and path.suffix in ("", ".yml", ".yaml", ".json"):
+                try:
+                    loader.load_from_file(str(path))
+                except AnsibleError as error:
+                    cause, fix = explain(error, "", "")
+                    summary = f"File {short_path(str(path))} not read: {' '.join(cause.split())}."
+                    recorder.blame(Observed("invalid_variable", summary, fix or "Correct its YAML."))
+                    return

@@ -76,6 +76,7 @@ from ansible import constants, context
 from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
+from ansible.release import __version__ as core_version
 from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 
@@ -95,6 +96,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
 )
 
 _DEFAULT = "engines"
+_OLDEST_CORE = (2, 16)
 _MAX_EXPRESSION = 200
 _MAX_STEPS = 4
 _DESCRIPTORS = 4
@@ -118,7 +120,14 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):
             hosts = self._find_in_hosts(given, limit, known)
-            problems = chain(problems, _find_in_options(), _find_in_limit(limit), hosts, self._find_in_variables(known))
+            problems = chain(
+                _find_in_version(),
+                problems,
+                _find_in_options(),
+                _find_in_limit(limit),
+                hosts,
+                self._find_in_variables(known),
+            )
         for cause, fix in problems:
             _end_run(f"{cause} Nothing was done. {fix}")
         if multiprocessing.parent_process() is None:
@@ -137,6 +146,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         if not left:
             if len(split_host_pattern(given)) > 1:  # host_pattern_mismatch = error rejects all for one element
                 yield from self._find_unmatched(given, "", groups, named)
+            if not named:
+                sources = visible(", ".join(map(str, context.CLIARGS.get("inventory") or ())))
+                yield f"Inventory {sources} contains no host.", "Check -i, and the file: `ansible-inventory --graph`."
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
             fix = f"Groups: {there}. Name the hosts with slb_hosts, or put them into the group engines."
@@ -147,8 +159,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         if self.get_option("named") and not is_named:
             yield (
                 "Hosts not named: this playbook sets engines aside on named hosts only, not on groups or patterns.",
-                "Check in the web console which engines it does not list, and name their hosts: --limit HOST,HOST "
-                "or -e slb_hosts=HOST,HOST.",
+                "Name the hosts whose engines the web console does not list: --limit HOST,HOST.",
             )
         yield from self._find_unmatched(given, limit, groups, named)
         if canary := _join([self.get_option("canary") or []]):
@@ -232,6 +243,11 @@ def _find_in_pattern(pattern: str) -> Iterator[Problem]:
         is_slow = len(text) > _MAX_EXPRESSION or sum(map(text.count, "(*+?{")) > _MAX_STEPS
         if text.startswith("~") and (is_slow or re.search(r"\)[*+{]", text)):
             yield f"Regular expression {visible(text[:40])} too complex.", "Name hosts with slb_hosts."
+
+
+def _find_in_version() -> Iterator[Problem]:
+    if tuple(map(int, core_version.split(".")[:2])) < _OLDEST_CORE:
+        yield f"ansible-core {core_version} not supported.", "Install ansible-core 2.16 to 2.21."
 
 
 def _find_in_options() -> Iterator[Problem]:

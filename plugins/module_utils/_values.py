@@ -136,7 +136,7 @@ def read_value(option: str, rules: Mapping[str, Any], value: Any) -> Any:
     if kind == "bool":
         return read_boolean(option, value)
     if kind in ("int", "float"):
-        least, most = rules.get("range", (-_LARGEST, _LARGEST))
+        least, most = rules.get("range") or (-_LARGEST, _LARGEST)
         return read_number(option, value, least, most, int if kind == "int" else float)
     if kind == "list":
         is_of_numbers = rules.get("elements") == "int"

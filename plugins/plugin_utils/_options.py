@@ -12,7 +12,7 @@ from typing import Any
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS, RANGES
 from ansible_collections.slb.fleet.plugins.module_utils._values import (
     OptionError,
     Options,
@@ -88,7 +88,7 @@ def _read(option: str, rules: Mapping[str, Any], value: Any, names: Mapping[str,
     try:
         if value is None:
             raise missing(option)
-        return read_value(option, rules, value)
+        return read_value(option, {**rules, "range": RANGES.get(option)}, value)
     except OptionError as error:
         raise error.named(names) from None
 

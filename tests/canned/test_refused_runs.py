@@ -20,6 +20,7 @@ pytestmark = pytest.mark.long
         ("audit", ("-e", "slb_hosts=edge-1,ghost"), "Element ghost of slb_hosts matches no host."),
         ("diagnose", ("--skip-tags", "always"), "Option --skip-tags always rejected"),
         ("rollout", ("--tags", "web"), "Option --tags web rejected"),
+        ("retire", (), "Name the hosts whose engines the web console does not list: --limit HOST,HOST."),
     ],
 )
 def test_refused_run_shows_its_reason_alone(tmp_path, playbook, options, reason):
@@ -32,6 +33,40 @@ def test_refused_run_shows_its_reason_alone(tmp_path, playbook, options, reason)
     ], output
     assert output.count(reason) == 1
     assert fleet.document["run"]["status"] == "interrupted"
+
+
+LIST = '{"slb_engine_list": {"path": "https://x/y", "name": "n", "address": "a", "state": "s", "running": ["r"]}}'
+VAULT = "$ANSIBLE_VAULT;1.1;AES256\n" + "6162" * 20 + "\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("slb_timeout=abc", "Variable slb_timeout invalid: 'abc' is not an integer from 1 to 3600."),
+        ("slb_timeout=3601", "Variable slb_timeout invalid: '3601' is not an integer from 1 to 3600."),
+        ("slb_retries=21", "Variable slb_retries invalid: '21' is not an integer from 0 to 20."),
+        ('{"slb_base_url": "", "slb_base_ulr": "x"}', "Rename slb_base_ulr, which is unknown, to slb_base_url."),
+        (LIST, "it is a whole address. Set the path of the request, such as /api/engines?page_size=1000."),
+        ("bad: [1,\n", "File group_vars/engines.yml not read: "),
+        (VAULT, "File group_vars/engines.yml not read: it cannot be decrypted. Pass the vault password"),
+    ],
+)
+def test_wrong_input_names_value_and_fix(tmp_path, given, words):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    if is_file := given.endswith("\n"):
+        (tmp_path / "group_vars").mkdir()
+        (tmp_path / "group_vars" / "engines.yml").write_text(given)
+    status, output = fleet.run("slb.fleet.rollout", *([] if is_file else ["-e", given]))
+    assert status != 0
+    assert words in " ".join(output.replace("Fix:", "").split())
+    assert words in f"{fleet.hosts['edge-1']['summary']} {fleet.hosts['edge-1']['fix']}"
+
+
+def test_inventory_that_is_missing_is_named(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    fleet.inventory.unlink()
+    status, output = fleet.run("slb.fleet.audit")
+    assert (status, "inventory.yml contains no host." in output) == (1, True), output
 
 
 def test_result_in_the_inventory_is_refused(tmp_path):

@@ -173,7 +173,7 @@ def test_license_needs_no_become_and_no_home(start, run, tmp_path, setting):
 @pytest.mark.parametrize(
     ("options", "words", "calls"),
     [
-        ({"dest": "/dev/null/slb/license"}, "folder /dev/null/slb does not exist", 1),
+        ({"dest": "/dev/null/slb/license"}, "its folder does not exist", 1),
         ({"dest": f"/{'a' * 300}/license"}, "File name too long", 1),
         ({"dest": "/proc/license"}, "License not written to /proc/license:", 1),
         *(({"dest": dest}, '"code": "license_not_written"', 0) for dest in ("/tmp", "/tmp/none/")),

@@ -44,7 +44,7 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
 for _option, _names in ENVIRONMENT.items():
     CONNECTION_ARGUMENTS[_option]["fallback"] = (from_environment, _names)
 
-_RANGES = {"timeout": (1, 3600), "retries": (0, 20)}
+RANGES = {"timeout": (1, 3600), "retries": (0, 20)}
 _FIX_OF_PATHS = {
     "ca_path": "Set a PEM file, or a folder of such.",
     "client_cert": "Set a PEM file.",
@@ -116,7 +116,7 @@ class Connection:
 def _read_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the options that are set. Raises OptionError."""
     values = {
-        option: read_value(option, {**rules, "range": _RANGES.get(option)}, options[option])
+        option: read_value(option, {**rules, "range": RANGES.get(option)}, options[option])
         for option, rules in CONNECTION_ARGUMENTS.items()
         if options.get(option) is not None
     }

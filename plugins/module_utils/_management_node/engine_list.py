@@ -317,7 +317,8 @@ def check_path(path: str) -> None:
     """Raise OptionError if ``path`` is not that of a request."""
     if not path.startswith("/") or path.startswith("//") or "#" in path:
         fix = "Set the path of the request, such as /api/engines?page_size=1000."
-        raise invalid("engine_list.path", "it is not a path without '#'", fix)
+        cause = "it is a whole address" if "://" in path else "it is not a path without '#'"
+        raise invalid("engine_list.path", cause, fix)
 
 
 def _read_key(key: str, value: Any) -> Any:

@@ -164,6 +164,10 @@ class Recorder:
         if status is None or host.settled is None or host.settled[0] != status:
             host.settled = (status, now) if status else None
 
+    def blame(self, observed: Observed) -> None:
+        """Record why the run ended before its hosts."""
+        self._cause = self._cause or ("", "failed", observed)
+
     def finish(self, status: RunStatus, now: float) -> None:
         self._ended, self._status = now, status
         if status == "finished":

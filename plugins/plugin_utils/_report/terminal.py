@@ -42,8 +42,8 @@ def lines(document: Document, *, report: str = "") -> Iterator[str]:
 
 def _plan(document: Document) -> Iterator[str]:
     run = document.run
-    hosts = amount(len(document.hosts), "host")
-    yield f"{run.playbook}{' --check' if run.check else ''}   {hosts}   read-only   {run.began}"
+    number = amount(len(document.hosts), "host")
+    yield f"{run.playbook}{' --check' if run.check else ''}   {number}   read-only   {run.began}"
     yield ""
     unchanged = [host for host in document.hosts if host.status in ("healthy", "done") and not host.changes]
     shown = [host for host in document.hosts if host not in unchanged]
@@ -70,7 +70,7 @@ def _plan(document: Document) -> Iterator[str]:
     changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
     planned += [f"{changed} {STATUSES['planned']}"] if changed else []
     alike = Counter("healthy" if host.status == "healthy" else "unchanged" for host in unchanged)
-    numbers = ", ".join([*planned, *others, *(f"{number} {words}" for words, number in alike.items())])
+    numbers = ", ".join([*planned, *others, *(f"{alike[words]} {words}" for words in alike)])
     yield f"Plan: {numbers}{digest}"
     yield from _differences(document)
     yield from _next(document, "Next: ")
@@ -125,6 +125,8 @@ def _result(document: Document, report: str) -> Iterator[str]:
     width = max((len(group.code) for group in groups), default=0)
     for group in groups:
         yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
+        if group.status == "not_started" and group.fix:  # no task of these hosts has shown it
+            yield f"      {group.summary} {group.fix}"
     changes = Counter(code for host in document.hosts for code in _changes_of(host))
     changed = ", ".join(
         f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
