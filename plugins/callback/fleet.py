@@ -50,7 +50,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, observe
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import progress_line
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure, fitted, terminal_width
 
 _DEPLOY = "Deploy the engines"
 _ERASE = "\r\x1b[K"
@@ -133,7 +133,10 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             super().v2_playbook_on_stats(stats)
 
     def _line(self, text: str, color: str | None = None) -> None:
-        self._display.display(f"{datetime.now():%H:%M:%S}  {text}", color=color)
+        self._print(f"{datetime.now():%H:%M:%S}  {text}", color)
+
+    def _print(self, text: str, color: str | None = None) -> None:
+        self._display.display(fitted(text, terminal_width()), color=color)
 
     def _erase(self) -> None:
         if self._is_terminal:
@@ -211,7 +214,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         elif texts:
             self._line(f"{visible(host_of(result))}  {visible(texts[0])}")
             for text in texts[1:]:
-                self._display.display(visible(text))
+                self._print(visible(text))
 
     def _show_failure(self, status: str, result: Any) -> None:
         """Show a failure; a cause that other hosts share once. The last task of a play only ends a failed host."""
@@ -237,7 +240,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         first, *rest = failure(visible(host), status, code, summary, plan.seen if plan else (), fix)
         self._line(visible(first), constants.COLOR_ERROR)
         for line in rest:
-            self._display.display(visible(line), color=constants.COLOR_ERROR)
+            self._print(visible(line), constants.COLOR_ERROR)
 
 
 def _quiet(name: str) -> Any:

@@ -100,7 +100,12 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, STEPS, Observed, observe
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import (
+    fitted,
+    host_lines,
+    lines,
+    terminal_width,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     explain,
     known_secrets,
@@ -264,7 +269,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def _show(self, text: Iterable[str]) -> None:
         # In one call: AWX makes an event of each.
-        colored = (stringc(line, color) if (color := _color(line)) else line for line in text)
+        fit = partial(fitted, width=terminal_width())
+        colored = (stringc(fit(line), color) if (color := _color(line)) else fit(line) for line in text)
         self._display.display("\n".join(colored), stderr=not is_stdout_text())
 
     def _keep_files(self) -> None:

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -38,6 +42,21 @@ _PLANNED = {
 def lines(document: Document, *, report: str = "") -> Iterator[str]:
     """Return what an operator reads at the end of a run. ``report``: the path of the page, if it was written."""
     return map(visible, _plan(document) if document.run.is_plan else _result(document, report))
+
+
+def fitted(line: str, width: int) -> str:
+    """Return the line in lines of ``width`` columns, the others with the indent of its text. A command stays whole."""
+    start = re.match(r"(?:.{0,38}\s\s)?", line)
+    indent = start.end() if start else 0
+    if not width or len(line) <= width or line[indent:].startswith("ansible-playbook "):
+        return line
+    parts = textwrap.wrap(line[indent:], max(width - indent, 20), break_long_words=False, break_on_hyphens=False)
+    return line[:indent] + f"\n{' ' * indent}".join(parts)
+
+
+def terminal_width() -> int:
+    """Return the width to which lines are fitted; 0 if the output is not a terminal."""
+    return max(80, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 0
 
 
 def _plan(document: Document) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change, HostEntry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import fitted, host_lines, lines
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
     ABSENT,
     HEALTHY,
@@ -108,6 +108,28 @@ def test_check_mode_of_an_adoption_shows_changed_hosts_only():
     shown = list(lines(run.ended()))
     assert [line.split()[:2] for line in shown if line.startswith(("  +", "  ~", "  !"))] == [["~", "edge-1"]]
     assert "Plan: 1 to be changed, 1 unchanged" in shown
+
+
+WORDS = "word " * 16 + "end"
+
+
+@pytest.mark.parametrize(
+    ("line", "indent"),
+    [
+        (WORDS, 0),
+        (f"            Fix:   {WORDS}", 19),
+        (f"  ! edge-1  failed  code: {WORDS}", 20),
+        (f"18:12:08  edge-7  FAILED  code: {WORDS}", 26),
+        (f"Next:    ansible-playbook -i inventory.yml {WORDS}", None),
+        ("Report:  " + "x" * 100, None),
+    ],
+)
+def test_long_line_is_wrapped_at_its_text(line, indent):
+    first, *others = fitted(line, 80).splitlines()
+    assert (bool(others), fitted(line, 0)) == (indent is not None, line)
+    assert {len(each) - len(each.lstrip()) for each in others} <= {indent}
+    assert " ".join([first, *(each.strip() for each in others)]) == line
+    assert indent is None or max(map(len, [first, *others])) <= 80
 
 
 FORGED = "esc\x1b[31mred\nNext: rm -rf /\u202e\ufffe\udc80"
