@@ -240,6 +240,13 @@ class Document:
         return {"hosts": len(self.hosts), "changed": changed, **{status: found[status] for status in STATUSES}}  # type: ignore[index]
 
     @property
+    def result(self) -> str:
+        """Return the result of the run in one word."""
+        if self.run.status != "finished":
+            return self.run.status.upper()
+        return "FAILED" if any(host.status in BAD for host in self.hosts) else "OK"
+
+    @property
     def is_approvable(self) -> bool:
         """Return whether the document has a plan to approve: work that a whole check of a rollout found."""
         is_checked = self.run.playbook == "slb.fleet.rollout" and self.run.check and self.run.status == "finished"

@@ -138,7 +138,7 @@ def run_of(
         limit=without_secrets(in_short(limit, 1000)) or None,
         extra_vars=tuple(dict.fromkeys(extra_vars)),
         awx_job_id=int(job) if job.isdecimal() else None,
-        versions={"slb.fleet": _version(), "ansible-core": core_version, "Python": platform.python_version()},
+        versions={"slb.fleet": metadata("version"), "ansible-core": core_version, "Python": platform.python_version()},
     )
 
 
@@ -158,13 +158,14 @@ def short_path(path: str) -> str:
     return path.removeprefix(f"{Path.cwd()}/")
 
 
-def _version() -> str:
+def metadata(key: str) -> str:
+    """Return a value of the collection's metadata."""
     try:
-        return str(json.loads((_COLLECTION / "MANIFEST.json").read_text())["collection_info"]["version"])
+        return str(json.loads((_COLLECTION / "MANIFEST.json").read_text())["collection_info"][key])
     except (OSError, ValueError, KeyError):
         pass
     try:
-        return str(yaml.safe_load((_COLLECTION / "galaxy.yml").read_text())["version"])
+        return str(yaml.safe_load((_COLLECTION / "galaxy.yml").read_text())[key])
     except (OSError, yaml.YAMLError, KeyError, TypeError):
         return "unknown"
 

@@ -7,27 +7,44 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import amount, visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import BAD, STATUSES, Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import metadata
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import changed, span
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.timeline import timeline
+
+_FEWEST = 3
+"""Hosts of a run with a picture."""
 
 
 def page(document: Document) -> str:
-    counts, script = document.counts, _read("page.js")
+    counts, script, run = document.counts, _read("page.js"), document.run
+    plays = Counter(batch.play for batch in run.batches)
+    batches = [batch for batch in run.batches if plays[batch.play] > 1]
+    picture = timeline(document) if counts["hosts"] >= _FEWEST and not run.is_read_only else None
     return _template().render(
         document=document,
-        run=document.run,
+        run=run,
+        duration=span(run.seconds),
+        changed=changed(document),
+        batches=batches,
+        bands=[band for band in picture.bands if band.batch in batches] if picture else [],
+        codes=f"{metadata('documentation').rpartition('/')[0]}/reference/messages.md#",
+        causes={host.name: host.summary for host in document.hosts},
         counts=counts,
         statuses=STATUSES,
         bad=BAD,
         summary=", ".join(f"{counts[each]} {words}" for each, words in STATUSES.items() if counts[each]) or "no hosts",
         groups=document.groups(),
-        timeline=timeline(document),
+        timeline=picture,
+        amount=amount,
         # Files of this folder, and the only ones that the page may run and show.
         script=Markup(script),  # noqa: S704
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -43,6 +60,11 @@ def _read(name: str) -> str:
 @cache
 def _template() -> Template:
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        finalize=lambda value: visible(value) if type(value) is str else value,  # a report may come from elsewhere
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     return environment.from_string(_read("page.html.j2"))

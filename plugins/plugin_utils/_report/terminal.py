@@ -86,8 +86,8 @@ def _plan(document: Document) -> Iterator[str]:
     others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
     is_digest_of_work = document.plan and document.plan.by_action() and run.playbook not in _WORDS
     digest = f"      {document.plan.digest}" if document.plan and is_digest_of_work else ""
-    changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
-    planned += [f"{changed} {STATUSES['planned']}"] if changed else []
+    others_changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
+    planned += [f"{others_changed} {STATUSES['planned']}"] if others_changed else []
     alike = Counter("healthy" if host.status == "healthy" else "unchanged" for host in unchanged)
     numbers = ", ".join([*planned, *others, *(f"{alike[words]} {words}" for words in alike)])
     yield f"Plan: {numbers}{digest}"
@@ -133,27 +133,20 @@ def failure(name: str, status: str, code: str, summary: str, seen: Sequence[str]
 
 def _result(document: Document, report: str) -> Iterator[str]:
     run, counts = document.run, document.counts
-    is_ok = run.status == "finished" and not any(counts[status] for status in BAD)
-    word = "OK" if is_ok else "INTERRUPTED" if run.status == "interrupted" else "FAILED"
-    if is_ok and counts["healthy"] == counts["hosts"]:
+    word = document.result.replace("RUNNING", "FAILED")
+    if word == "OK" and counts["healthy"] == counts["hosts"]:
         numbers = f"{counts['healthy']}/{counts['hosts']} healthy"
     else:
         numbers = ", ".join(f"{counts[status]} {words}" for status, words in STATUSES.items() if counts[status])
-    yield f"Result:  {word}   {numbers or 'no hosts'}   {_span(run.seconds)}"
+    yield f"Result:  {word}   {numbers or 'no hosts'}   {span(run.seconds)}"
     groups = document.groups()
     width = max((len(group.code) for group in groups), default=0)
     for group in groups:
         yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
         if group.status == "not_started" and group.fix:  # no task of these hosts has shown it
             yield f"      {group.summary} {group.fix}"
-    changes = Counter(code for host in document.hosts for code in _changes_of(host))
-    changed = ", ".join(
-        f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
-        for code, (_of_one, words) in CHANGES.items()
-        if changes[code]
-    )
     if run.playbook != _AUDIT:
-        yield f"Changed: {changed or 'nothing'}"
+        yield f"Changed: {changed(document) or 'nothing'}"
     yield from _differences(document)
     if run.playbook == _AUDIT and document.plan and document.plan.by_action():
         work = document.plan.by_action().items()
@@ -177,6 +170,16 @@ def _next(document: Document, label: str) -> Iterator[str]:
         yield f"{label}put your own value for each ... into this command:"
         label = " " * len(label)
     yield f"{label}{document.run.next}"
+
+
+def changed(document: Document) -> str:
+    """Return what was changed on all hosts, in numbers."""
+    changes = Counter(code for host in document.hosts for code in _changes_of(host))
+    return ", ".join(
+        f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
+        for code, (_of_one, words) in CHANGES.items()
+        if changes[code]
+    )
 
 
 def _changes_of(host: HostEntry) -> list[str]:
@@ -213,7 +216,7 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:_MAX_HOSTS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
