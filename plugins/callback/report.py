@@ -139,7 +139,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         atexit.register(self._finish, "interrupted")
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
-        plays, self._loader = playbook.get_plays(), playbook._loader
+        plays = playbook.get_plays()
+        self._loader = plays[0].get_loader() if plays else None
         self._has_several = self._beginnings.load(plays) > 1 or len(context.CLIARGS.get("args") or ()) > 1
         # Also a run without hosts has a report: else that of an earlier run would be taken for it.
         for play in plays[:1]:
