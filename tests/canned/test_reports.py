@@ -22,7 +22,7 @@ SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 
 def next_of(output: str) -> str:
-    found = re.findall(r"^Next: (?:.*, then\n)? *(.*)$", output, re.MULTILINE)
+    found = re.findall(r"^Next: (?:.*(?:, then|this command:)\n)* *(.*)$", output, re.MULTILINE)
     assert len(found) == 1, output
     return str(found[0])
 

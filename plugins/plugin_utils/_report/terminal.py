@@ -143,7 +143,7 @@ def _result(document: Document, report: str) -> Iterator[str]:
     width = max((len(group.code) for group in groups), default=0)
     for group in groups:
         yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
-        if group.status == "not_started" and group.fix:  # no task of these hosts has shown it
+        if group.status == "not_started" and group.fix and run.status == "interrupted":  # no task has shown it
             yield f"      {group.summary} {group.fix}"
     if run.playbook != _AUDIT:
         yield f"Changed: {changed(document) or 'nothing'}"
