@@ -22,12 +22,16 @@ options:
       - Names, MAC addresses or shell patterns of either. If empty, each physical Ethernet device.
       - An interface that is named without wildcards and cannot be adopted fails the task before anything is changed. If
         it does not come up, all interfaces are rolled back.
-      - A pattern that matches no interface fails the task. An interface that matches one is only listed in
-        RV(left_alone). If it does not come up, it is removed again.
+      - A pattern that matches no interface fails the task, unless O(allow_unmatched=true). An interface that matches one
+        is only listed in RV(left_alone). If it does not come up, it is removed again.
       - Required with O(state=absent), which fails if an interface that was adopted has to stay; others are only listed.
     type: list
     elements: str
     default: []
+  allow_unmatched:
+    description: Whether a pattern may match no interface, as in a fleet whose hosts differ.
+    type: bool
+    default: false
   state:
     description:
       - V(present) - adopt the interfaces.
@@ -155,6 +159,7 @@ _MAX_SECONDS = 3600
 
 ARGUMENTS = {
     "interfaces": dict(type="list", elements="str", default=[]),
+    "allow_unmatched": dict(type="bool", default=False),
     "state": dict(type="str", choices=["present", "absent"], default="present"),
     "dhcp_timeout": dict(type="int", default=15),
     "confirm_timeout": dict(type="int", default=60),
@@ -178,7 +183,8 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
             summary = "Option interfaces missing: state=absent requires it."
             raise FleetError("missing_option", summary, "Name the interfaces (slb_interfaces), or set '*'.")
         return adoption.release(interfaces, check_mode)
-    wanted = adoption.Wanted(interfaces, options["dhcp_timeout"], options["confirm_timeout"], uuid.uuid4().hex)
+    times = options["dhcp_timeout"], options["confirm_timeout"]
+    wanted = adoption.Wanted(interfaces, options["allow_unmatched"], *times, uuid.uuid4().hex)
     return adoption.adopt(wanted, check_mode)
 
 

@@ -39,6 +39,7 @@ class Wanted(NamedTuple):
     """The options of the module. Times are in seconds."""
 
     interfaces: List[str]
+    allow_unmatched: bool
     dhcp_timeout: int
     confirm_timeout: int
     token: str
@@ -49,7 +50,7 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
     with _locked(check_mode):
         rolled_back = [] if check_mode else _roll_back_stale()
         network = _gather_network()
-        chosen, reasons, failed = interfaces.choose(network, wanted.interfaces)
+        chosen, reasons, failed = interfaces.choose(network, wanted.interfaces, wanted.allow_unmatched)
         if failed:
             raise _not_adopted(failed, reasons, network)
         has_default_route = bool(network.default_routes)

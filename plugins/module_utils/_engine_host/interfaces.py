@@ -193,16 +193,19 @@ def _why_not_offered(interface: Interface, network: NetworkState) -> str:
     return reason[0] if reason else f"not connected ({interface.state})"
 
 
-def choose(network: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
+def choose(
+    network: NetworkState, wanted: List[str], allow_unmatched: bool = False
+) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
     ``wanted``: names, also alternative ones, MAC addresses or shell patterns of them; none means each physical Ethernet
     device. An item that matches no interface fails the host, and one without wildcards if its interface is skipped,
-    unless the console offers it.
+    unless the console offers it. ``allow_unmatched``: A pattern may match none.
     """
     chosen: List[Interface] = []
     reasons: Dict[str, Reason] = {}
-    failed: List[str] = [item for item in wanted if not matching(network, [item])]
+    needed = [item for item in wanted if not (allow_unmatched and _is_pattern(item))]
+    failed: List[str] = [item for item in needed if not matching(network, [item])]
     for interface in network.interfaces:
         item = next((item for item in wanted if _meets(item, interface)), None)
         if wanted and item is None:

@@ -60,7 +60,8 @@ def _read(name: str) -> str:
 @cache
 def _template() -> Template:
     environment = Environment(
-        finalize=lambda value: visible(value) if type(value) is str else value,  # a report may come from elsewhere
+        # A report may come from elsewhere. Markup is of this folder.
+        finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -5,7 +5,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.modules import interface
 
-GIVEN = {"interfaces": [], "state": "present", "dhcp_timeout": 15, "confirm_timeout": 60}
+GIVEN = {"interfaces": [], "allow_unmatched": False, "state": "present", "dhcp_timeout": 15, "confirm_timeout": 60}
 
 
 @pytest.mark.parametrize(

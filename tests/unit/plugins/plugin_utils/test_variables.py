@@ -277,7 +277,7 @@ def test_name_of_a_result_is_refused_before_the_first_check(monkeypatch, tmp_pat
 @pytest.mark.parametrize("option", ["dhcp_timeout", "confirm_timeout"])
 def test_interface_has_the_range_of_the_variable(monkeypatch, option):
     monkeypatch.setattr(interface.adoption, "adopt", lambda wanted, _check_mode: wanted)
-    given = {"interfaces": [], "state": "present", "dhcp_timeout": 15, "confirm_timeout": 60}
+    given = {"interfaces": [], "allow_unmatched": False, "state": "present", "dhcp_timeout": 15, "confirm_timeout": 60}
     least, most = RANGES[option]
     for value in (least, most):
         assert getattr(interface.operation({**given, option: value}, True), option) == value

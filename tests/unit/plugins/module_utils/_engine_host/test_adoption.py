@@ -26,7 +26,7 @@ def host(tmp_path, monkeypatch):
 
 
 def adopt(*names, token="t1", check_mode=False):
-    return adoption.adopt(adoption.Wanted(list(names), 10, 60, token), check_mode)
+    return adoption.adopt(adoption.Wanted(list(names), False, 10, 60, token), check_mode)
 
 
 def code_of(call, *arguments):

@@ -170,6 +170,8 @@ def test_ssh_is_the_first_reason_of_a_virtual_interface(host):
 def test_choose_fails_a_host_for_what_is_missing(host, wanted, chosen, failed):
     found, _reasons, troubles = interfaces.choose(interfaces.gather_network(), wanted)
     assert ([each.name for each in found], troubles) == (chosen, failed)
+    _found, _reasons, troubles = interfaces.choose(interfaces.gather_network(), wanted, True)
+    assert troubles == [item for item in failed if "*" not in item]
 
 
 def test_describe_tells_why_an_interface_is_not_offered(host):
