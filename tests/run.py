@@ -55,14 +55,9 @@ BUSY = (
 # Lanes of stages that mostly wait for a lab, each with its own one. They run side by side, and go first.
 LABS = (
     (
-        Stage(
-            "integration",
-            "pytest tests/integration --ignore=tests/integration/{deployment,test_molecule.py}",
-            priority=0,
-        ),
+        Stage("integration", "pytest tests/integration --ignore tests/integration/deployment", priority=0),
         Stage("lab", "pytest tests/lab/tests", thorough=True, priority=0),
     ),
-    (Stage("molecule", "SLB_TEST_LAB=molecule pytest tests/integration/test_molecule.py", priority=0),),
     (Stage("deployment", "SLB_TEST_LAB=deployment pytest tests/integration/deployment", thorough=True, priority=0),),
     (Stage("ee", "pytest tests/ee", thorough=True, priority=0),),
 )
