@@ -431,6 +431,7 @@ _RETIRED = _NOT_INSTALLED._replace(
     when="the host has no container slb and no record, but one that was set aside, as after slb.fleet.retire",
     applies=lambda s, p: s.container.state == "absent" and s.record == Record() and bool(s.stopped_leftovers),
     summary="No engine on the host: its container is set aside and no record names it, as after slb.fleet.retire.",
+    fix="If the host was retired, remove it from the inventory. Else run slb.fleet.rollout, which installs the engine.",
 )
 _EXITED = Rule(
     "container_exited",

@@ -11,6 +11,7 @@ import re
 from typing import Dict, List, Optional, Sequence, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import NOT_READ
 
 PRINTED = "NetworkManager --print-config"
 _SECONDS = 10
@@ -28,8 +29,6 @@ _FILES = (
     *(f"/etc/systemd/system/*.{kind}" for kind in ("service", "socket", "timer", "path", "mount")),
     f"{_NETWORKD}*",
 )
-NOT_READ = re.compile(r"(~|\.bak|\.orig|\.sample|\.example|\.disabled|\.dpkg-\w+|\.rpm\w+)$")
-"""End of the name of a file that its program does not read."""
 _COMMENT = re.compile(r"(^|\s)(#|!|//).*|/\*.*?\*/")
 _PATTERN = re.compile(r"[\w.:!\[\]-]*[*?\[][\w.:!*?\[\]-]*")
 _UNMANAGED = re.compile(r"^\s*Unmanaged\s*=\s*(yes|true|on|1)\b", re.MULTILINE | re.IGNORECASE)

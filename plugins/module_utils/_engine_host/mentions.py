@@ -14,7 +14,7 @@ import pwd
 import re
 from typing import Collection, Iterable, Iterator, List, NamedTuple, Set, Tuple
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host.claims import NOT_READ
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import NOT_READ
 
 _CRONTABS = ("/etc/crontab", "/etc/cron.d/*", "/etc/anacrontab", "/var/spool/cron/*", "/var/spool/cron/crontabs/*")
 _FILES = (
@@ -54,7 +54,7 @@ _CONTINUED = re.compile(r"(?:.*\\\n)+.*")
 # In the place of a command, or of a value: to open an argument, such as a path on a disk of the network, may hang.
 _CALLED = re.compile(
     r"(?:^\s*(?:(?:@\w+|(?:[\w*/,-]+\s+){4}[\w*/,-]+|\d+\s+\d+\s+\S+)\s+(?:[\w-]+\s+(?=\S*/))?|[\w\s]*=\s*[-@:+!|\"']*)?"
-    r"|[;&|({!\"'`]|\b(?:\w*sh|env|exec|sudo|nice|python[\d.]*|perl|(?:flock|timeout)(?:\s+-\S+)*\s+\S+)"
+    r"|[;&|({!\"'`]|\b(?:\w*sh|env|exec|sudo|nice|python[\d.]*|perl|(?:flock|timeout)(?:\s+-\S+)*\s+[^\s-]\S*)"
     r"(?:\s+(?:-\S+|\d+))*\s)\s*(?:\w+=\S*\s+)*(?=(/[^\s;&|()<>\"'`]+))"  # of an interpreter, its script, too
 )
 _SETTING = re.compile(r"\s*\w+\s*=")

@@ -4,7 +4,6 @@
 """The login banner (MOTD): a long banner, printed after the SSH login, can break a deployment."""
 
 import contextlib
-import errno
 import glob
 import json
 import os
@@ -100,20 +99,22 @@ def _file_errors(path: str) -> Iterator[None]:
 
 
 def _check_movable(path: str) -> None:
-    """Raise FleetError, before anything is written, for what this user or also root cannot rename."""
-    with _file_errors(path):
-        if not os.access(os.path.dirname(path), os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    """Raise FleetError, before anything is written, for what this user or even root cannot rename."""
+    folder = os.path.dirname(path)
     with open("/proc/self/mountinfo") as stream:
         is_mount = any(line.split()[4] == os.path.abspath(path) for line in stream)
     if is_mount:
         raise FleetError(
             "motd_not_moved", f"Banner {path} not moved: it is a mount point.", "Unmount it, or set slb_motd: keep."
         )
-    for fixed in (path, os.path.dirname(path)):
+    for fixed in (path, folder):
         if files.is_fixed(fixed):
             summary = f"Banner {path} not moved: {fixed} is immutable (lsattr -d)."
             raise FleetError("motd_not_moved", summary, f"Run `chattr -ia {fixed}` on the host, or set slb_motd: keep.")
+    # Of a read-only file system, this user may be root.
+    if not os.access(folder, os.W_OK | os.X_OK):
+        summary = f"Banner {path} not moved: {folder} is not writable."
+        raise FleetError("motd_not_moved", summary, "Run the task as root (`become: true`), or set slb_motd: keep.")
 
 
 def _note(path: str) -> str:

@@ -6,6 +6,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import sys
 from typing import Iterator
@@ -13,6 +14,8 @@ from typing import Iterator
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 
+NOT_READ = re.compile(r"(~|\.bak|\.orig|\.sample|\.example|\.disabled|\.dpkg-\w+|\.rpm\w+)$")
+"""End of the name of a configuration file that its program does not read."""
 _FOLDER_MODE = 0o755
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
 _FIXED = 0x30  # immutable, append only

@@ -42,7 +42,7 @@ MAX_NAMES = 30
 IDLE = ("healthy:", "blocked:")
 """Lines of a plan about hosts without work."""
 RETIRED = "engine_retired"
-"""Code of a host that slb.fleet.retire has left in the inventory: no command installs its engine again."""
+"""Code of a host as slb.fleet.retire leaves it: ``next`` of a read-only run does not install its engine again."""
 CHANGES: dict[str, tuple[str, str]] = {
     "install_requested": ("installation requested", "installation{} requested"),
     "install_unknown": ("installation requested, outcome unknown", "installation{} with unknown outcome"),

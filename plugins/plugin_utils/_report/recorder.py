@@ -165,7 +165,7 @@ class Recorder:
             host.settled = (status, now) if status else None
 
     def blame(self, observed: Observed) -> None:
-        """Record why the run ended before its hosts."""
+        """Record why the run ended before the first task of a host."""
         self._cause = self._cause or ("", "failed", observed)
 
     def finish(self, status: RunStatus, now: float) -> None:

@@ -45,7 +45,10 @@ def lines(document: Document, *, report: str = "") -> Iterator[str]:
 
 
 def fitted(line: str, width: int) -> str:
-    """Return the line in lines of ``width`` columns, the others with the indent of its text. A command stays whole."""
+    """Return the line, wrapped between words at ``width`` columns. Further lines begin below its text.
+
+    A command stays whole.
+    """
     start = re.match(r"(?:.{0,38}\s\s)?", line)
     indent = start.end() if start else 0
     if not width or len(line) <= width or line[indent:].startswith("ansible-playbook "):

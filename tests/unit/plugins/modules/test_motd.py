@@ -14,13 +14,13 @@ from ansible_collections.slb.fleet.plugins.modules import (
     motd,
 )
 
-NOBODY = 65534
+OTHER_USER = 65534  # who owns nothing on the machine
 
 
 def _codes(operation, options):
     """Return the code of a run and of check mode, in a process of an ordinary user."""
     if os.geteuid() == 0:
-        os.setuid(NOBODY)
+        os.setuid(OTHER_USER)
     codes = []
     for check_mode in (False, True):
         try:
