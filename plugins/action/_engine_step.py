@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._batch import note_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RESTORE
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
@@ -24,6 +25,7 @@ class ActionModule(HostAction):
         if is_own:
             # The step may still run on the host, and its connection may be dead.
             self.reset_connection()
+            note_failure(variables)
             given.update(open_age=0, **self._age_of_own(str(given.get("request_id"))))
         if self._task.timeout:
             given.setdefault("time_limit", self.seconds_left(self._task.timeout))

@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
     find_difference,
     work_of,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._batch import is_late
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
@@ -39,12 +40,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_unknown_engines": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
+    "may_be_late": {"type": "bool", "default": False},
 }
 _PHASES_OF = {
     "record": ("compare", "deploy", "verify"),
     "list_unknown_engines": ("check", "compare"),
     "group": ("check", "compare"),
     "license_group": ("check",),
+    "may_be_late": ("verify",),
 }
 """The phases in which an option has an effect."""
 
@@ -76,7 +79,10 @@ class ActionModule(HostAction):
         if phase == "compare":
             return self._compare(host, planned, options)
         if phase in ("deploy", "verify"):
-            return self._deploy(host, planned, options)
+            result = self._deploy(host, planned, options)
+            if options["may_be_late"]:
+                result["is_late"] = is_late(host, variables, result["plan"]["action"])
+            return result
         result = self._check(host, options) if phase == "check" else self._remediate(host)
         warnings = _unknown_variables(variables)
         return {**result, "warnings": warnings} if warnings else result

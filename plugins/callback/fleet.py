@@ -52,7 +52,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import progress_line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure, fitted, terminal_width
 
-_DEPLOY = "Deploy the engines"
+_DEPLOY, _COLLECT = "Deploy the engines", "Collect late hosts"
 _ERASE = "\r\x1b[K"
 
 
@@ -77,6 +77,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         self._printed: set[tuple[str, ...]] = set()
         self._plans: dict[str, HostPlan] = {}
         self._failed: set[str] = set()
+        self._late: set[str] = set()
         self._changed_at: dict[str, float] = {}
         self._batch = 0
 
@@ -99,6 +100,9 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             super().v2_playbook_on_play_start(play)
         elif play.get_name() == _DEPLOY and not self._is_plan:
             self._show_batch(play)
+        elif play.get_name() == _COLLECT and self._late:
+            self._erase()
+            self._line(f"late hosts  {len(self._late)}")
 
     def v2_runner_on_ok(self, result: Any) -> None:
         if self._is_quiet:
@@ -160,7 +164,8 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         hosts = [host for host in known["ansible_play_batch"] if host in set(known["ansible_play_hosts_all"])]
         if hosts:
             self._batch += 1
-            canary = " (canary)" if self._batch == 1 and len(hosts) == 1 else ""
+            late = f" ({len(self._late)} late)" if self._late else ""
+            canary = " (canary)" if self._batch == 1 and len(hosts) == 1 else late
             self._erase()
             self._line(
                 f"batch {self._batch}{canary}  {visible(hosts[0]) if len(hosts) == 1 else f'{len(hosts)} hosts'}"
@@ -188,6 +193,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             self._line(f"{visible(host)}  {change.text}", constants.COLOR_CHANGED)
         if observed.plan:
             self._plans[host] = observed.plan
+            (self._late.add if observed.is_late else self._late.discard)(host)
         if observed.plan and observed.plan.action == "none" and host in self._changed_at:
             seconds = time.monotonic() - self._changed_at.pop(host)
             where = "in the engine list" if observed.plan.verified_by == "engine_list" else "on the host"
@@ -228,6 +234,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             if last and observed.summary.startswith(last.summary):
                 plan = last
         self._failed.add(host)
+        self._late.discard(host)
         code = (
             plan.code if plan else observed.code or ("host_unreachable" if status == "unreachable" else "task_failed")
         )

@@ -40,6 +40,13 @@ options:
       - V(license) - the host wants a license.
     type: str
     choices: [any, license, ready]
+  noted:
+    description:
+      - As O(without), for the hosts of the pattern with the note.
+      - V(late) - the host was in progress when its batch ended, or was not deployed.
+      - V(stopped) - the host failed, and too many of its batch did.
+    type: str
+    choices: [late, stopped]
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
@@ -113,9 +120,11 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         self.set_options(var_options=variables, direct=options)
         known, given = variables or {}, _join(terms)
         pattern, limit = given or _DEFAULT, str(known.get("ansible_limit") or "")
-        if note := self.get_option("without"):
+        with_note, without = self.get_option("noted"), self.get_option("without")
+        if note := with_note or without:
             noted = Reservations().hosts() if note == "any" else set(Reservations().noted(note))
-            left = set(known.get("ansible_play_hosts_all", ())) - noted
+            in_play = set(known.get("ansible_play_hosts_all", ()))
+            left = in_play & noted if with_note else in_play - noted
             return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left]
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):

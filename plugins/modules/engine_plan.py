@@ -56,6 +56,10 @@ options:
   group:
     description: The group that the host joins if there is something to do. In the phases V(check) and V(compare).
     type: str
+  may_be_late:
+    description: Whether to end the wait for this host when most hosts of the batch are healthy. In the phase V(verify).
+    type: bool
+    default: false
   license_group:
     description: The group that the host joins if C(slb_license_dest) is set. In the phase V(check).
     type: str

@@ -50,7 +50,7 @@ _NAMES = {"name": "slb_engine_name", "base_url": "slb_base_url", **{each: f"slb_
 POLL_SECONDS = 5
 """Seconds between two checks of a deployment, as in the role's tasks."""
 
-_UNKNOWN, _NOT_CONFIGURED = State(), Listed("not_configured")
+_UNKNOWN, _NOT_CONFIGURED, _NO_LISTING = State(), Listed("not_configured"), Listing([])
 
 
 @dataclass
@@ -73,7 +73,7 @@ class FleetHost:
     last_state: State = _UNKNOWN
     _conflict: str = ""
     _listed: Listed = _NOT_CONFIGURED
-    _listed_at: float = 0.0
+    _listing: Listing = _NO_LISTING
 
     @classmethod
     def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, phase: str = "check") -> FleetHost:
@@ -184,7 +184,7 @@ class FleetHost:
             notes.is_first(f"list shows {node}")
         if plan.by_list:
             notes.note("replacements", self.name)
-            notes.note(f"missing since {node} {self.name}", str(self._listed_at))
+            notes.note(f"missing since {node} {self.name}", str(self._listing.at))
         elif plan.code == "missing_from_engine_list" and state.container.state == "running":
             notes.note(f"missing {node}", self.name)
         else:
@@ -218,14 +218,19 @@ class FleetHost:
             not_before = max(not_before, float(since) + _SECOND_READING_SECONDS)
             time.sleep(max(0.0, min(_SECOND_READING_SECONDS, not_before - time.monotonic())))
         try:
-            listing = fetch_listing(self.connect(), engine_list, not_before)
-            found, self._listed_at = listed(listing.engines, name, address, listing.gap), listing.at
+            listing = self._listing = fetch_listing(self.connect(), engine_list, not_before)
+            found = listed(listing.engines, name, address, listing.gap)
             if found.state == "empty" and self.variables["engine_list_may_be_empty"]:
                 cause, fix = listing.gap.cause, listing.gap.fix
                 found = Listed("incomplete", cause, fix=fix) if listing.gap.kind else Listed("not_listed")
         except FleetError as error:
             found = Listed("unavailable", error.summary, fix=error.fix, code=error.code)
         self._listed = found
+
+    def lists_running(self, engine: Engine) -> bool:
+        """Return whether the engine list that was read last shows this engine as running."""
+        engines = self._listing.engines if engine.base_url == self.engine.base_url else []
+        return listed(engines, engine.name, engine.manage_ip).state == "running"
 
     def _replacement_limit(self) -> int:
         """Return how many live containers the run may replace because of the engine list alone."""

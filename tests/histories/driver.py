@@ -19,6 +19,7 @@ from patches import ADDRESS, HERE, PLUGINS, run_module
 from world import WAIT, Crashed, TaskTimeout
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import observe
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 ROLES = Path(__file__).resolve().parents[2] / "roles"
 LOADER = DataLoader()
@@ -28,10 +29,12 @@ ENGINE_LIST = {
 }
 HOST = {
     **{"inventory_hostname": "edge-1", "ansible_host": ADDRESS, "ansible_play_hosts_all": ["edge-1"]},
+    "ansible_play_batch": ["edge-1"],
     **{"ansible_check_mode": False},
     **{"slb_base_url": "https://console.example", "slb_username": "ansible", "slb_password": "secret"},
     **{"slb_timeout": 5, "slb_retries": 0, "slb_wait_timeout": WAIT, "slb_settle": 2},
 }
+OTHERS = ("edge-2", "edge-3", "edge-4", "edge-5")
 _KEYWORDS = {
     *("name", "block", "rescue", "always", "when", "register", "until", "retries", "delay", "timeout", "throttle"),
     *("changed_when", "failed_when", "ignore_errors", "delegate_to", "become", "run_once", "vars"),
@@ -87,7 +90,10 @@ class RunTemplar:
 
 
 class Run:
-    """One run of a role for one host. ``touched``: name, whether live, and policy of a container before its change."""
+    """One run of a role for one host. ``touched``: name, whether live, and policy of a container before its change.
+
+    ``late``: seconds between the end of its batch, whose other hosts are healthy, and the play that collects it.
+    """
 
     def __init__(
         self,
@@ -96,9 +102,10 @@ class Run:
         role: str = "engine_deployment",
         *,
         is_called_twice: bool = False,
+        late: float | None = None,
         **variables: Any,
     ) -> None:
-        self.name, self.role, self.is_called_twice = name, role, is_called_twice
+        self.name, self.role, self.is_called_twice, self.late = name, role, is_called_twice, late
         self.folder = HERE.folder / f"run-{number}"
         self.folder.mkdir()
         self.connection = Connection()
@@ -109,6 +116,10 @@ class Run:
         self.is_killed = self.has_failed = False
         self.code = ""
         self.variables = {**_read(role, "defaults/main.yml"), **_read(role, "vars/main.yml"), **HOST, **variables}
+        if late is not None:
+            self.variables.update(ansible_play_batch=["edge-1", *OTHERS], __slb_is_batch=True)
+            for other in OTHERS:
+                Reservations(self.folder).note("healthy", other)
         self.variables["hostvars"] = SimpleNamespace(raw_get=lambda host: {**HOST, **variables})
         self.templar = RunTemplar(self.variables)
         self.actor = HERE.world.spawn(name, self._run, self)
@@ -135,6 +146,10 @@ class Run:
             HERE.world.say(f"{self.name} calls the role again.")
         try:
             self._tasks(_read(self.role, "tasks/main.yml"))
+            if self.late is not None:
+                HERE.world.pause("sleep", self.late)
+                self.variables.update(__slb_is_batch=False)
+                self._tasks(_read(self.role, "tasks/collect.yml"))
         except (HostFailed, Unreachable):
             self.has_failed = True
         failed = [result.get("code") or (result.get("timedout") and "host_timeout") for result in self.failures]

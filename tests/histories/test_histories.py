@@ -31,6 +31,7 @@ CALLS = ["call", "lock", "ends", "answer"]
 class Setup:
     """``first``: state of the container. ``has_list``: which runs have the engine list. ``rest``: before the last runs.
 
+    ``late``: after how many seconds a host that is left in progress is collected; if None, it is not left.
     ``second``: when run B begins; if None, an event begins it, or the end of run A if there are more events.
     """
 
@@ -42,6 +43,7 @@ class Setup:
     stopped: str = "fail"
     has_list: str = "never"
     second: float | None = None
+    late: float | None = None
     rest: float = 0.0
 
 
@@ -69,7 +71,8 @@ class History:
         has_list = self.setup.has_list == "always" or (is_fair and self.setup.has_list == "later")
         variables = {"slb_engine_list": ENGINE_LIST} if has_list else {}
         variables.update(slb_unverified_engine=self.setup.unverified, slb_stopped_engine=self.setup.stopped)
-        run = Run(name, len(self.runs), role, **variables)
+        late = self.setup.late if role == "engine_deployment" else None
+        run = Run(name, len(self.runs), role, late=late, **variables)
         self.runs.append(run)
         return run
 
@@ -321,6 +324,7 @@ SETUPS = {
     "stopped": st.sampled_from(["fail", "start"]),
     "has_list": st.sampled_from(["never", "never", "never", "later", "always"]),
     "second": st.sampled_from([None, None, None, 0.5, 7, 20]),
+    "late": st.sampled_from([None, None, 1.0, 40.0, 400.0]),
     "rest": st.sampled_from([0.0, 60.0, 600.0]),
 }
 EVENTS = st.lists(
@@ -454,6 +458,20 @@ def test_engine_list_that_fails_during_the_wait():
     run = history.begin("Run A")
     history.world.go_on()
     assert (run.has_failed, run.plan["action"], history.events) == (False, "none", [])
+
+
+@pytest.mark.parametrize("late", [1.0, 400.0])
+@pytest.mark.parametrize(("fault", "code", "state"), [("", "success", "running"), ("never gets it", "", "running")])
+def test_late_host_is_collected(late, fault, code, state):
+    """Its batch does not wait for it. At the end it is healthy, or its container is restored, with one request."""
+    history = History(Setup(policy="no", is_engine=False, late=late), [])
+    history.world.node_fault = fault
+    run = history.begin("Run A")
+    history.world.go_on()
+    history.world.judge_report(run)
+    assert any(result.get("is_late") for _task, result in run.results)
+    assert (run.code, len(history.world.posts)) == (code or "install_outcome_unknown", 1)
+    assert history.world.named("slb").state == state
 
 
 def test_role_works_when_it_is_called_again_in_the_play():

@@ -83,12 +83,13 @@ OF_PLAYBOOKS: Mapping[str, dict[str, Any]] = {
     "slb_serial": {
         "type": "list",
         "default": [1, "10%", "25%"],
-        "description": "Sizes of the batches of C(rollout), also as a text such as V(1,10%). The last one is repeated.",
+        "description": "Sizes of the batches of C(rollout), also as a text such as V(1,10%). The last one is repeated. "
+        "A batch ends when at most a fifth of its hosts are in progress.",
     },
     "slb_max_fail_percentage": {
         "type": "float",
         "default": 100,
-        "description": "Maximum percentage of failed hosts in a batch of C(rollout). If more fail, the run ends.",
+        "description": "Maximum percentage of failed hosts in a batch of C(rollout). If more fail, it is the last.",
     },
     "slb_reports": {"type": "list", "description": "Folders of the reports that C(merge_reports) reads."},
     "slb_merged_dir": {"type": "path", "description": "Folder of the report that C(merge_reports) writes."},

@@ -140,6 +140,7 @@ class Batch:
     began: Annotated[Moment, "Time of the start."]
     ended: Annotated[Moment | None, "Time of the end; null until then."]
     failed: Annotated[int, "Number of failed or unreachable hosts."]
+    late: Annotated[int, "Number of hosts in progress at its end."] = 0
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Observed:
     """``code``: empty if the result has none, as those of Ansible's own modules.
 
     ``afterwards``: what the host was read to be after a failure. With a plan: ``work``, which an approved plan is
-    compared with; ``is_first``, if no request was sent before.
+    compared with; ``is_first``, if no request was sent before; ``is_late``, if the batch ends before it is deployed.
     """
 
     code: str
@@ -39,6 +39,7 @@ class Observed:
     plan: HostPlan | None = None
     work: str = ""
     is_first: bool = False
+    is_late: bool = False
     management_node: str = ""
     unknown_engines: tuple[str, ...] = ()
 
@@ -70,6 +71,7 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
         plan=_plan(values),
         work=_text(result.get("work") or ""),
         is_first=not result.get("requests"),
+        is_late=bool(result.get("is_late")),
         management_node=_phrase(_mapping(result.get("engine")).get("base_url")),
         unknown_engines=_phrases(result.get("unknown_engines")),
     )

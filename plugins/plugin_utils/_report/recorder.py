@@ -30,6 +30,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import 
 Ending = Literal["ok", "failed", "unreachable"]
 _ROLLOUT, _AUDIT = "slb.fleet.rollout", "slb.fleet.audit"
 _SET_ASIDE = ("slb.fleet.remediate", "slb.fleet.retire")
+_LATE = "Collect late hosts"
+"""Play of a rollout with hosts of its batches: no further batch."""
 _OF_RUN = "Download the license"
 """Play of a rollout whose failure is not one of a host: it ends the run."""
 _PARTIALLY = "container_partially_restored"
@@ -57,6 +59,7 @@ class _Host:
     seconds: float = 0
     play: int = -1
     has_begun: bool = False
+    is_late: bool = False
     batch: int | None = None
     settled: tuple[HostStatus, float] | None = None
 
@@ -113,6 +116,9 @@ class Recorder:
         taken = set(batch).intersection(named)
         if not named:
             return
+        if name == _LATE:
+            self._end_batch(now)
+            return
         # Ansible starts a play again for each batch, and may give each one another identity.
         if name != self._play_name or taken & self._taken:
             self._play, self._play_name, self._play_began, self._taken = self._play + 1, name, now, set()
@@ -146,6 +152,7 @@ class Recorder:
                 host.work = observed.work
             host.plan = plan
             host.code, host.summary, host.fix = plan.code, plan.summary, plan.fix
+            host.is_late = observed.is_late
             if observed.management_node:
                 self._nodes.setdefault(observed.management_node)
             self._unknown.update(
@@ -175,6 +182,7 @@ class Recorder:
 
     def document(self, now: float) -> Document:
         end = now if self._ended is None else self._ended
+        failed = Counter(host.batch for host in self._hosts.values() if host.ending != "ok")
         run = replace(
             self._run,
             status=self._status,
@@ -183,7 +191,7 @@ class Recorder:
             ended=None if self._ended is None else self._time(end),
             seconds=round(end - self._began, 1),
             management_nodes=tuple(self._nodes),
-            batches=tuple(self._batches),
+            batches=tuple(replace(batch, failed=failed[number]) for number, batch in enumerate(self._batches)),
         )
         hosts = tuple(self._entry(name, host) for name, host in self._hosts.items())
         if self._cause and not any(host.status == "not_started" for host in hosts):
@@ -295,8 +303,8 @@ class Recorder:
     def _end_batch(self, now: float) -> None:
         if self._batches and self._batches[-1].ended is None:
             last = len(self._batches) - 1
-            failed = sum(1 for host in self._hosts.values() if host.batch == last and host.ending != "ok")
-            self._batches[last] = replace(self._batches[last], ended=self._time(now), failed=failed)
+            late = sum(1 for host in self._hosts.values() if host.batch == last and host.is_late)
+            self._batches[last] = replace(self._batches[last], ended=self._time(now), late=late)
 
     def _time(self, now: float) -> str:
         at = self._wall + timedelta(seconds=now - self._began)

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from ansible import constants
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
@@ -176,14 +175,6 @@ def test_misspelled_variable_is_found():
     }
 
 
-@pytest.mark.parametrize(("given", "percentage"), [(None, 100), ("", 100), (0, 0), ("0", 0), ("25%", 25)])
-def test_max_fail_percentage_of_zero_is_zero(given, percentage):
-    plays = yaml.safe_load((ROOT / "playbooks" / "rollout.yml").read_text())
-    (expression,) = (play["max_fail_percentage"] for play in plays if "max_fail_percentage" in play)
-    templar = Templar(loader=DataLoader(), variables={"slb_max_fail_percentage": given})
-    assert float(templar.template(_trusted(expression))) == percentage
-
-
 class _HostVars:
     def __init__(self, **variables):
         self._variables = variables
@@ -213,10 +204,9 @@ COPY = re.compile(r"\{\{ (\d+) if (slb_\w+)")
 
 def test_repeated_default_is_that_of_the_role():
     found = {}
-    for file in (*ROOT.glob("roles/*/vars/main.yml"), ROOT / "playbooks" / "rollout.yml"):
+    for file in ROOT.glob("roles/*/vars/main.yml"):
         for number, name in COPY.findall(file.read_text()):
             found.setdefault(name, set()).add(int(number))
-    assert found.pop("slb_max_fail_percentage") == {100}, "of a play, in no role"
     assert found == {name: {DEFAULTS[name]} for name in found}
     assert {"slb_host_timeout", "slb_stop_timeout", "slb_throttle", "slb_batch_pause"} == set(found)
 

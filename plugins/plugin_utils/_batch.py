@@ -1,0 +1,67 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The batches of a rollout: one ends before its slowest hosts, and after too many failures no other one begins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Engine
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import checked, is_empty
+
+_LATE_SHARE = 0.2
+"""Of a batch: how many hosts may be in progress when it ends, those of earlier batches included."""
+
+
+def may_end(size: int, healthy: int, late: int, max_fail_percentage: float) -> bool:
+    """Return whether a batch may end while hosts of it are in progress.
+
+    ``late``: the number of hosts of earlier batches that are in progress. A batch with too many failures is awaited
+    as a whole, and so is one that would have too many if each late host failed.
+    """
+    rest = size - healthy
+    return rest + late <= size * _LATE_SHARE and rest * 100 <= max_fail_percentage * size
+
+
+def is_late(host: FleetHost, variables: Mapping[str, Any], action: str) -> bool:
+    """Return whether to leave the host in progress to the end of the run. ``action``: of its plan."""
+    notes, batch = host.reservations, set(variables["ansible_play_batch"])
+    if action == "none":
+        notes.note("healthy", host.name)
+    if action != "wait":
+        return False
+    healthy = len(batch.intersection(notes.noted("healthy")))
+    earlier = [line.split("\t") for line in notes.noted("late until")]
+    late = [
+        name
+        for name, end, *engine in earlier
+        if name not in batch and time.monotonic() < float(end) and not host.lists_running(Engine(*engine))
+    ]
+    if not may_end(len(batch), healthy, len(set(late)), _limit(variables)):
+        return False
+    engine, record = host.engine, host.last_state.record
+    until = time.monotonic() + max(0.0, record.wait_timeout - record.age)
+    notes.note("late until", "\t".join([host.name, str(until), engine.name, engine.manage_ip, engine.base_url]))
+    notes.note("late", host.name)
+    return True
+
+
+def note_failure(variables: Mapping[str, Any]) -> None:
+    """Note a host that was not deployed; and that no batch follows, if this one has too many of them."""
+    notes, name = Reservations(), str(variables["inventory_hostname"])
+    batch: Sequence[str] = variables["ansible_play_batch"]
+    notes.note("late", name)
+    notes.note("failed", name)
+    failed = len(set(batch).intersection(notes.noted("failed")))
+    if failed == len(batch) or failed * 100 > _limit(variables) * len(batch):
+        notes.note("stopped", name)
+
+
+def _limit(variables: Mapping[str, Any]) -> float:
+    given = variables.get("slb_max_fail_percentage")
+    return 100.0 if is_empty(given) else float(checked("max_fail_percentage", given))

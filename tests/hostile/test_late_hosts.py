@@ -1,0 +1,91 @@
+"""A batch that does not wait for its slowest host: what becomes of that host, and of the batches after it."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+from fake_node import INSTALL, answer, for_session
+from rollouts import Rollout, environment, inventory, rollout
+
+SLOW, SECONDS = "edge-4", 14
+BATCHES = {"slb_serial": [1, 5, 2, 2]}
+
+
+@pytest.fixture
+def fleet(start, controller):
+    """Ten hosts; ``rejected`` are not installed, and ``after`` happens when the batch after the slow host has begun."""
+
+    def make(rejected=(), after=None):
+        def behave(exchange):
+            name = json.loads(exchange.request.body)["name"]
+            if after and name == "edge-7":
+                after()
+            answer(200, '{"success":false,"msg":"no room"}' if name in rejected else '{"code":0,"msg":"ok"}')(exchange)
+
+        server = start({INSTALL: [for_session(behave)]})
+        hosts = inventory(server, controller.folder / "hosts", 10)
+        lie = controller.folder / "lie"
+        lie.write_text("{}")
+        hosts["engines"]["hosts"][SLOW].update(stateful_seconds=SECONDS, stateful_lie=str(lie))
+        return server, hosts, lie
+
+    return make
+
+
+def asked(server):
+    return [json.loads(request.body)["name"] for request in server.to(INSTALL)]
+
+
+@pytest.mark.parametrize(("percentage", "late"), [(None, [0, 1, 0, 0]), (19, [0, 0, 0, 0])])
+def test_batch_ends_before_a_slow_host(fleet, controller, percentage, late):
+    """Unless too many hosts of it would have failed if the slow one fails."""
+    server, hosts, _lie = fleet()
+    limits = json.dumps({**BATCHES, "slb_max_fail_percentage": percentage})
+    seen = rollout(controller, hosts, "-e", limits, ANSIBLE_STDOUT_CALLBACK="slb.fleet.fleet")
+    assert (seen.run.status, seen.counts) == (0, {"healthy": 10}), seen.run.output[-3000:]
+    batches = [batch for batch in seen.document["run"]["batches"] if batch["play"] == "Deploy the engines"]
+    assert [batch["late"] for batch in batches] == late
+    slow = next(host for host in seen.document["hosts"] if host["name"] == SLOW)
+    assert (slow["settled"] > batches[1]["ended"]) == bool(sum(late))
+    assert seen.run.output.count("(1 late)") == 2 * sum(late)
+    assert len(asked(server)) == 10
+
+
+@pytest.mark.parametrize("rejected", [("edge-1",), ("edge-7", "edge-8")])
+def test_failed_batch_ends_the_rollout_and_not_the_wait(fleet, controller, rejected):
+    server, hosts, _lie = fleet(rejected)
+    seen = rollout(controller, hosts, "-e", json.dumps(BATCHES))
+    last = int(rejected[-1].partition("-")[2])
+    assert (seen.run.status, len(asked(server))) == (2, last), seen.run.output[-3000:]
+    counts = (seen.counts["healthy"], seen.counts["failed"], seen.counts["not_started"])
+    assert counts == (last - len(rejected), len(rejected), 10 - last)
+
+
+def test_late_host_that_is_lost_fails_alone(fleet, controller):
+    lose = {"instead": "", "status": 255}
+    server, hosts, lie = fleet(after=lambda: lie.write_text(json.dumps(lose)))
+    seen = rollout(controller, hosts, "-e", json.dumps(BATCHES))
+    assert (seen.run.status, seen.counts) == (2, {"healthy": 9, "failed": 1}), seen.run.output[-3000:]
+    failed = next(host for host in seen.document["hosts"] if host["name"] == SLOW)
+    assert (failed["code"], failed["afterwards"], len(asked(server))) == ("host_unreachable", "unknown", 10)
+    assert seen.document["run"]["batches"][-3]["failed"] == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_run_that_is_ended_while_a_host_is_late(fleet, controller, number):
+    """The next run waits for the request of this one, and sends no second one."""
+    processes = []
+    server, hosts, _lie = fleet(after=lambda: processes[0].send_signal(number))
+    plays = [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}]
+    command = [*controller.command(plays, hosts), "-e", json.dumps(BATCHES)]
+    variables = controller.environment(**environment(controller.folder / "reports"))
+    processes.append(subprocess.Popen(command, env=variables, cwd=controller.folder, stdout=subprocess.DEVNULL))
+    assert processes[0].wait(timeout=120) != 0
+    first = json.loads((controller.folder / "reports" / "report.json").read_text())
+    assert Rollout(None, first).status(SLOW) == "interrupted"
+    time.sleep(1)
+    seen = rollout(controller, hosts, "-e", json.dumps(BATCHES))
+    assert (seen.run.status, seen.counts) == (0, {"healthy": 10}), seen.run.output[-3000:]
+    assert asked(server).count(SLOW) == 1

@@ -1,0 +1,37 @@
+"""When a batch may end, and when none may follow."""
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils import _batch
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+
+
+@pytest.mark.parametrize(
+    ("size", "healthy", "late", "limit", "ends"),
+    [
+        *((size, size - 1, 0, 100, size >= 5) for size in (1, 2, 4, 5, 10)),
+        *((25, healthy, 0, 100, healthy >= 20) for healthy in (0, 19, 20, 24)),
+        # Late hosts of earlier batches are in progress, too.
+        *((25, healthy, 3, 100, healthy >= 23) for healthy in (22, 23)),
+        (25, 25, 6, 100, False),
+        # Each late host might fail.
+        *((25, 20, 0, limit, limit >= 20) for limit in (0, 19.9, 20)),
+    ],
+)
+def test_batch_ends_with_a_fifth_in_progress(size, healthy, late, limit, ends):
+    assert _batch.may_end(size, healthy, late, limit) == ends
+
+
+@pytest.mark.parametrize(
+    ("failed", "limit", "stops"),
+    [(1, None, False), (3, "", False), (4, None, True), (1, "25%", False), (2, 25, True), (1, 0, True), (1, "0", True)],
+)
+def test_batch_with_too_many_failures_is_the_last(tmp_path, monkeypatch, failed, limit, stops):
+    notes, batch = Reservations(tmp_path), [f"edge-{number}" for number in range(4)]
+    monkeypatch.setattr(_batch, "Reservations", lambda: notes)
+    notes.note("failed", "edge-of-another-batch")
+    for name in batch[:failed]:
+        variables = {"inventory_hostname": name, "ansible_play_batch": batch, "slb_max_fail_percentage": limit}
+        _batch.note_failure(variables)
+    assert bool(notes.noted("stopped")) == stops
+    assert notes.noted("late") == batch[:failed]
