@@ -17,6 +17,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse
 
 _CONFIRM_SECONDS, _DHCP_SECONDS = 60, 15
 _PAUSE_SECONDS = 2
+_ACTIVATION_SECONDS = 30
+"""Of the timer that rolls back: what it waits in addition to the two times of the options."""
 _FRESH = "-o ControlMaster=no -o ControlPath=none"
 """Before the user's options, because ssh takes the first value of an option."""
 
@@ -34,14 +36,16 @@ class ActionModule(HostAction):
             )
         result = self.on_host("interface", arguments, attempts=1)
         token = str(result.pop("token", ""))
+        dhcp_timeout = int(arguments.get("dhcp_timeout") or _DHCP_SECONDS)
         if result.get("pending") and not result.get("failed"):
-            self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS))
+            self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), dhcp_timeout)
             result["pending"] = []
-        warnings = list(_warnings(result, int(arguments.get("dhcp_timeout") or _DHCP_SECONDS)))
+        warnings = list(_warnings(result, dhcp_timeout))
         return {**result, "warnings": warnings} if warnings else result
 
-    def _confirm(self, token: str, seconds: int) -> None:
+    def _confirm(self, token: str, seconds: int, dhcp_timeout: int) -> None:
         """Confirm until it has succeeded, or the host rolls back. Raises FleetError."""
+        until = f"within {dhcp_timeout + _ACTIVATION_SECONDS + seconds} s"
         shared = self._connection.get_option("ssh_args") or ""
         self._connection.set_option("ssh_args", f"{_FRESH} {shared}")
         deadline, cause = time.monotonic() + seconds, ""
@@ -58,13 +62,13 @@ class ActionModule(HostAction):
                 if answer.get("code") != "host_busy":
                     code, fix = str(answer.get("code") or "not_confirmed"), str(answer.get("fix") or "Run again.")
                     if code not in ("rolled_back", "network_changed"):
-                        fix = f"The host rolls the adoption back within {seconds} s. {fix}"
+                        fix = f"The host rolls the adoption back {until}. {fix}"
                     raise FleetError(code, cause, fix)
             if time.monotonic() >= deadline:
                 raise FleetError(
                     "not_confirmed",
                     f"Adoption not confirmed over a fresh SSH connection: {cause[-200:].strip()}",
-                    f"The host rolls it back within {seconds} s. Repair SSH to this host, then run again.",
+                    f"The host rolls it back {until}. Repair SSH to this host, then run again.",
                 )
             time.sleep(_PAUSE_SECONDS)
 

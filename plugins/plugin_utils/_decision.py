@@ -90,7 +90,8 @@ def decide(state: State, policy: Policy) -> Plan:
     can_restore = state.container.state == "absent" and not state.record.verified_name and not is_shared
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
-        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores the last one.".strip())
+        when = "" if state.container.state == "absent" else "when no container slb exists any more, "
+        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {when}{RESTORE} restores the last one.".strip())
     elif plan.action == "fail" and state.stopped_leftovers and can_restore:
         # The record may be lost; the name of the leftover still shows what it was, and the name slb is free.
         last, runtime = max(state.stopped_leftovers), state.container.runtime
@@ -721,8 +722,8 @@ REMEDIATION_RULES: tuple[Rule, ...] = (
     _IN_PROGRESS,
     _LISTED_ONLY._replace(action="fail"),
     _RENAMED._replace(
-        when="of slb.fleet.retire: the verified container exists under another name",
-        applies=lambda s, p: p.retires and _RENAMED.applies(s, p),
+        when="the verified container exists under another name, and no container slb (of slb.fleet.retire: or one)",
+        applies=lambda s, p: _RENAMED.applies(s, p) and (p.retires or s.container.state == "absent"),
     ),
     _UNCLEAR._replace(
         when="the engine list does not decide, and has entries about this engine",

@@ -184,7 +184,7 @@ def _change(
     entries = change["interfaces"]
 
     def bring_up(interface: Interface) -> str:
-        return _bring_up(folder, interface.name, entries[interface.name], wanted.dhcp_timeout)
+        return _bring_up(interface.name, entries[interface.name], wanted.dhcp_timeout)
 
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
         whys = dict(zip([interface.name for interface in chosen], side_by_side.map(bring_up, chosen)))
@@ -300,7 +300,7 @@ def _arm(folder: str, change: Dict[str, Any], wanted: Wanted) -> None:
         raise FleetError("rollback_impossible", f"Timer for the rollback not set: {done.words}.", "Repair systemd.")
 
 
-def _bring_up(folder: str, name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
+def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
     """Return why the interface is not up; empty if it is. Without a lease it is up without an address.
 
     As the vendor's procedure: `nmcli d connect`, and if nothing answers, the method off and `nmcli d reapply`.
@@ -315,9 +315,6 @@ def _bring_up(folder: str, name: str, entry: Dict[str, Any], dhcp_timeout: int) 
         if _is_connected(name, uuid):
             # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers.
             _write_ipv6(name, entry, "forwarding", "accept_ra")
-            # For a rollback while NetworkManager does not answer.
-            with contextlib.suppress(OSError):
-                files.write_atomically(os.path.join(folder, f"lease-{name}"), "".join(_leased(name)[:1]), 0o600)
             return ""
     try:
         nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled")

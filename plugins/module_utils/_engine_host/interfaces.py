@@ -6,6 +6,7 @@
 Sources: ``ip -json``, ``nmcli -t`` (tried with NetworkManager 1.30 to 1.52), NetworkManager.conf(5).
 """
 
+import contextlib
 import fnmatch
 import glob
 import ipaddress
@@ -431,8 +432,19 @@ def _driver(name: str) -> str:
 def _stacked(link: Dict[str, Any]) -> Tuple[str, ...]:
     uppers = sorted(glob.glob(_UPPER.format(glob.escape(link["ifname"]))))
     names = [path.rpartition("/upper_")[2] for path in uppers]
-    # A macvlan that was moved to a container is not listed; it shows in the count.
-    return tuple(names or (["a device of a container, or a capture"] if link.get("promiscuity") else []))
+    # A macvlan that was moved to a container is not listed; it shows in the count, or by its MAC address.
+    is_used = not names and (link.get("promiscuity") or _has_second_mac(link))
+    return tuple(names or (["a device of a container, or a capture"] if is_used else []))
+
+
+def _has_second_mac(link: Dict[str, Any]) -> bool:
+    """Return whether the device receives for another address of one host than its own."""
+    with contextlib.suppress(OSError, ValueError):
+        for entry in json.loads(commands.attempt(["bridge", "-j", "fdb", "show", "dev", link["ifname"]], 8).stdout):
+            is_of_group = int(entry["mac"][:2], 16) & 1
+            if "self" in entry.get("flags", []) and not is_of_group and entry["mac"] != link.get("address"):
+                return True
+    return False
 
 
 def _profiles(tries: int = 3) -> List[Profile]:

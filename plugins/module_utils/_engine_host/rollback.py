@@ -39,12 +39,14 @@ _PATIENT_NMCLI = _NMCLI.replace(" 8 ", " 20 ")  # no timer waits, and a busy hos
 # To delete an active profile, and "reapply", remove addresses that other programs have set, such as a virtual one.
 _FREE = """\
 free() {
-    leased=$(nm -t -f DHCP4 device show "$1" | sed -n 's/.*[]:]ip_address = //p')
-    [ -n "$leased" ] || leased=$(cat "lease-$1" 2>/dev/null)
+    leased=dynamic  # if NetworkManager does not answer: what a lease has brought has an end
+    if shown=$(nm -t -f DHCP4 device show "$1"); then
+        leased=$(printf '%s' "$shown" | sed -n 's/.*[]:]ip_address = /to /p')
+    fi
     nm device set "$1" managed no
     nm connection delete uuid "$2" >/dev/null
     case $? in 0 | 10) ;; *) deleted=no ;; esac
-    [ -z "$leased" ] || ip -o -4 address show dev "$1" to "$leased" | awk '{print $4}' |
+    [ -z "$leased" ] || ip -o -4 address show dev "$1" $leased | awk '{print $4}' |
         while IFS= read -r address; do ip address del "$address" dev "$1"; done
     nm device set "$1" managed yes
 }"""

@@ -253,7 +253,7 @@ ROWS = [
     (host(ABSENT, record(engine=OTHER)), RETIRES, "fail", "record_of_other_engine"),
     (host(ABSENT, record(engine=OTHER)), Policy(), "install", "not_installed"),
     (host(ABSENT, record(verified_name="edge")), RETIRES, "fail", "container_renamed"),
-    (host(ABSENT, record(verified_name="mine")), Policy(remediates=True), "install", "not_installed"),
+    (host(ABSENT, record(verified_name="mine")), Policy(remediates=True), "fail", "container_renamed"),
     (host(ABSENT), RETIRES, "install", "not_installed"),
     (host(ABSENT, running_leftovers=LEFT), RETIRES, "fail", "leftover_running"),
     (host(ABSENT, running_leftovers=LEFT), Policy(), "install", "not_installed"),

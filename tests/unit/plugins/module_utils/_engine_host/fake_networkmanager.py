@@ -52,6 +52,7 @@ class FakeHost:
     folder: Path
     devices: dict[str, Device]
     has_lease: bool = True
+    second_mac: str = ""
     failing: set[str] = field(default_factory=set)
     routes: list[dict[str, Any]] = field(default_factory=lambda: [dict(DEFAULT)])
     profiles: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -80,6 +81,10 @@ class FakeHost:
             links = [link(name, n, flags=each.flags, addr_info=each.addresses) for n, (name, each) in devices]
             return json.dumps([each for each in links if "dev" not in words or each["ifname"] == words[-1]])
         return "" if "-6" in words else json.dumps(self.routes)
+
+    def _bridge(self, words: list[str]) -> str:
+        macs = ["33:33:00:00:00:01", *([self.second_mac] if words[-1] == "ens9" and self.second_mac else [])]
+        return json.dumps([{"mac": mac, "flags": ["self"], "state": "permanent"} for mac in macs])
 
     def _nmcli(self, words: list[str]) -> Any:
         assert words[:3] == ["--terse", "--escape", "yes"], words
