@@ -11,7 +11,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._batch import note_failure
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RESTORE
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import restore_by_hand
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import OPEN
@@ -41,6 +41,7 @@ class ActionModule(HostAction):
 
 def _describe(answer: Mapping[str, Any]) -> str:
     """Return what the host was read to be, and how to restore a container that is still set aside."""
-    record, words = answer.get("record") or {}, f"Container slb is {(answer.get('after') or {}).get('state')}."
+    record, state = answer.get("record") or {}, (answer.get("after") or {}).get("state")
     aside = record.get("set_aside") if record.get("state") in (*OPEN, "requested") else None
-    return f"{words} Set aside: {aside['name']}; {RESTORE} restores it." if aside else words
+    words = f"Container slb is {state}."
+    return f"{words} Set aside: {aside['name']}; {restore_by_hand(state)} restores it." if aside else words

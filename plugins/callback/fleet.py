@@ -48,6 +48,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     values_of,
     warnings_of,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import run_again
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, observe
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import progress_line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure, fitted, terminal_width
@@ -239,6 +240,8 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             plan.code if plan else observed.code or ("host_unreachable" if status == "unreachable" else "task_failed")
         )
         summary, fix = (plan.summary, plan.fix) if plan else (observed.summary, observed.fix)
+        if self._batch and plan and not fix:
+            fix = run_again(plan)
         is_in_report = self._is_plan and self._has_report
         if is_in_report or not summary or (code, summary, fix) in self._printed:
             return

@@ -26,7 +26,6 @@ _PASSING = (_NO_LIST, "management_node_unavailable")
 _MAX_NAMES = 10
 _GONE_SECONDS = 24 * 3600
 """Within this time, an engine that replaced one which was gone does not go by chance."""
-RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
 
 
 @dataclass(frozen=True)
@@ -90,14 +89,20 @@ def decide(state: State, policy: Policy) -> Plan:
     can_restore = state.container.state == "absent" and not state.record.verified_name and not is_shared
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
-        when = "" if state.container.state == "absent" else "when no container slb exists any more, "
-        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {when}{RESTORE} restores the last one.".strip())
+        restore = f"{restore_by_hand(state.container.state)} restores the last one"
+        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {restore}.".strip())
     elif plan.action == "fail" and state.stopped_leftovers and can_restore:
         # The record may be lost; the name of the leftover still shows what it was, and the name slb is free.
         last, runtime = max(state.stopped_leftovers), state.container.runtime
         restore = f"`{runtime} rename {last} slb` and `{runtime} start slb` on the host restore it"
         plan = replace(plan, fix=f"{plan.fix} Set aside earlier: {last}; {restore}.".strip())
     return plan
+
+
+def restore_by_hand(state: str | None) -> str:
+    """Return the command that restores what is set aside. ``state``: of the container slb, which keeps the name."""
+    command = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
+    return command if state == "absent" else f"when no container slb exists any more, {command}"
 
 
 def _text(text: str | Callable[[State, Policy], str], state: State, policy: Policy) -> str:

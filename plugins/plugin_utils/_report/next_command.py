@@ -17,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     MAX_NAMES,
     RETIRED,
     HostEntry,
+    HostPlan,
     Run,
     can_be_named,
     file_for_retry,
@@ -36,6 +37,12 @@ _NOT_DECIDED = (
 _UNAPPROVED = {"not_in_approved_plan", "approved_plan_invalid"}
 _LIMITING = ("slb_interfaces", "slb_max_replaced")
 """Without such a variable, the next run would change more than the one that failed."""
+
+
+def run_again(plan: HostPlan, what: str = "again") -> str:
+    """Return the fix of a host with work left that names no other one; empty for a host without work."""
+    is_work = plan.action in ("record", "restore", "start", "install", "replace")
+    return f"Run {what} to {plan.steps[-1] if plan.steps else plan.action}." if is_work else ""
 
 
 def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:

@@ -23,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     RunStatus,
     UnknownEngine,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command, run_again
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import STEP_UNKNOWN, Observed
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally
 
@@ -232,9 +232,8 @@ class Recorder:
         status, plan = self._host_status(host), host.plan
         code, summary, fix = host.code or status, host.summary, host.fix
         changes = tuple(host.changes)
-        if status == "failed" and plan and plan.action in ("record", "restore", "start", "install", "replace"):
-            again = _ROLLOUT if self._run.playbook == _AUDIT else "again"
-            fix = fix or f"Run {again} to {plan.steps[-1] if plan.steps else plan.action}."
+        if status == "failed" and plan:
+            fix = fix or run_again(plan, _ROLLOUT if self._run.playbook == _AUDIT else "again")
         if status == "interrupted":
             after = f" after: {host.changes[-1].text}" if host.changes else " before the host was done"
             code, summary = "interrupted", f"The run ended{after}."

@@ -176,6 +176,26 @@ def test_host_that_no_batch_reached_is_not_started():
     assert [host.batch for host in document.hosts] == [1, 2, 0]
 
 
+@pytest.mark.parametrize("is_collected", [False, True])
+def test_late_host_is_in_progress_until_it_is_collected(is_collected):
+    run = RecordedRun().play("Deploy the engines", "edge-1", "edge-2", "edge-3", batch=("edge-1", "edge-2"))
+    run.task("edge-1", INSTALL, REQUESTED)
+    run.plan("edge-1", {**ABSENT, "action": "wait"}, requests=1, is_late=True)
+    run.plan("edge-2", HEALTHY)
+    run.play("Deploy the engines", "edge-1", "edge-2", "edge-3", batch=("edge-3",))
+    run.plan("edge-3", HEALTHY)
+    if is_collected:
+        run.play("Collect late hosts", "edge-1")
+        run.fail("edge-1", RUNNING)
+    document = run.ended("interrupted")
+    assert statuses(document) == ["failed" if is_collected else "interrupted", "healthy", "healthy"]
+    assert [(batch.hosts, batch.late, batch.failed) for batch in document.run.batches] == [
+        (2, 1, int(is_collected)),
+        (1, 0, 0),
+    ]
+    assert [host.batch for host in document.hosts] == [0, 0, 1]
+
+
 def test_planned_host_that_was_not_changed_is_not_started():
     for playbook in ("slb.fleet.rollout", "slb.fleet.remediate", "slb.fleet.retire"):
         run = RecordedRun(playbook).play("deploy", "edge-1", "edge-2")
