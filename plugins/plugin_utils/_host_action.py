@@ -23,6 +23,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, checked
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import Spec, given_options, raw_arguments, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import ON_HOST
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 try:
@@ -60,6 +61,11 @@ class HostAction(ActionBase):  # type: ignore[misc]
             result.update(self.act(variables))
         except FleetError as error:
             result.update(error.as_result(), failed=True)
+        except AnsibleConnectionFailure as error:
+            # No rescue restores an unreachable host, and a batch of them would end the run.
+            if variables.get("inventory_hostname") not in Reservations().noted("ready"):
+                raise
+            result.update(connection_lost(str(error)).as_result(), failed=True)
         except BaseException as error:
             if not isinstance(error, Exception):
                 # A time limit of Ansible: later tasks and runs must not wait in the same shared connection.

@@ -75,6 +75,17 @@ def test_late_host_that_is_lost_fails_alone(fleet, controller):
     assert seen.document["run"]["batches"][-3]["failed"] == 1
 
 
+def test_lost_last_host_does_not_end_the_wait_for_others(fleet, controller):
+    """Ansible ends a run if all hosts of a batch are unreachable."""
+    server, hosts, _lie = fleet()
+    lost = controller.folder / "lost"
+    lost.write_text(json.dumps({"module": "motd", "lost": True}))
+    hosts["engines"]["hosts"]["edge-7"].update(stateful_lie=str(lost), slb_motd_after="restored")
+    seen = rollout(controller, hosts, "-e", json.dumps(BATCHES))
+    assert (seen.run.status, len(asked(server))) == (2, 7), seen.run.output[-3000:]
+    assert (seen.status("edge-7"), seen.status(SLOW), seen.counts["not_started"]) == ("failed", "healthy", 3)
+
+
 def test_late_host_of_an_approved_rollout_with_pauses(fleet, controller):
     """The check plans; the approved run is late as any other one."""
     server, hosts, _lie = fleet()

@@ -35,7 +35,8 @@ options:
     vars: [{name: stateful_once}]
   lie:
     description: A JSON file by which the host's answers to the module in C(module), or to all, are changed. C(merge) is
-      merged into them; C(before) and C(after) are printed around them, or C(instead) in their place.
+      merged into them; C(before) and C(after) are printed around them, or C(instead) in their place. With C(lost), the
+      connection fails.
     default: ''
     vars: [{name: stateful_lie}]
   ssh_args:
@@ -98,6 +99,8 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         lie = json.loads(Path(file).read_text()) if file else {}
         if lie.get("module", module) != module:
             lie = {}
+        if lie.get("lost"):
+            raise AnsibleConnectionFailure("Connection timed out")
         text = json.dumps(_merged(answer, lie.get("merge", {})))
         text = lie.get("instead", lie.get("before", "") + text + lie.get("after", ""))
         return lie.get("status", 0), text.encode(errors="surrogatepass"), b""

@@ -45,7 +45,7 @@ def test_slow_host_is_healthy_at_the_end(sites, report):
     assert [bool(site.is_verified(by="host")) for site in sites] == [True] * 7
 
 
-def test_late_host_that_fails_is_restored_after_a_failed_batch(sites, report):
+def test_failed_late_host_is_restored_after_a_failed_batch(sites, report):
     """Its management node ends after it has accepted the request. In the batch that follows, each host fails."""
 
     def leave_a_container(site):

@@ -81,3 +81,11 @@ def test_change_is_shown_except_in_the_check_of_a_fleet(live, args, is_shown):
     result._task.args, result._result["failed"] = args, False
     callback.v2_runner_on_ok(result)
     assert any("recorded" in line for line in shown) is is_shown
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+def test_failed_deployment_with_work_left_has_a_fix(live, batch):
+    callback, shown = live
+    callback._batch = batch
+    callback.v2_runner_on_failed(failed("edge-1", PLAN, plan={**RUNNING, "action": "replace", "fix": ""}))
+    assert any("Fix:" in line for line in shown) == bool(batch)
