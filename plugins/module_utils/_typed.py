@@ -74,13 +74,12 @@ def _is_of(kind: Any, value: Any) -> bool:
 
 
 def _build_fields(hint: Any, value: Mapping[str, Any], place: str, words: bool) -> Any:
-    hints = hints_of(hint)
     built = {}
-    for field in fields(hint):
-        given, is_optional = value.get(field.name), _is_optional(hints[field.name])
-        if given is None and not (is_optional and field.name in value) and _has_default(field):
+    for name, kind, is_optional, has_default in fields_of(hint):
+        given = value.get(name)
+        if given is None and has_default and not (is_optional and name in value):
             continue
-        built[field.name] = build(hints[field.name], given, f"{place}.{field.name}", words=words)
+        built[name] = build(kind, given, f"{place}.{name}", words=words)
     return hint(**built)
 
 
@@ -101,6 +100,7 @@ def _has_default(field: Field[Any]) -> bool:
 
 
 @cache
-def hints_of(kind: type) -> dict[str, Any]:
-    """Return the type of each field."""
-    return get_type_hints(kind, include_extras=True)
+def fields_of(kind: Any) -> list[tuple[str, Any, bool, bool]]:
+    """Return for each field its name, its type, whether it may be None, and whether it has a default."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [(each.name, hints[each.name], _is_optional(hints[each.name]), _has_default(each)) for each in fields(kind)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._typed import Amount, DataError, Name, build, hints_of
+from ansible_collections.slb.fleet.plugins.module_utils._typed import Amount, DataError, Name, build, fields_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Container, Engine, Port, Record, SetAside, State
 
@@ -88,7 +88,7 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
 
 
 for _kind in (Facts, Container, Record, SetAside, Engine, Port, Banner, Source):
-    hints_of(_kind)  # in the process that forks the workers
+    fields_of(_kind)  # in the process that forks the workers
 
 
 def checked(hint: Any, value: Any, place: str) -> Any:

@@ -13,6 +13,7 @@ import contextlib
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,8 @@ def read_variable(name: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     variable = f"slb_{name}"
     if name == "approved_plan":
         return _read_approved_plan(variable, task_vars, templar)
+    if name in _CONSTANTS and variable not in task_vars:
+        return copy(_CONSTANTS[name])
     value = value_of(variable, task_vars, templar)
     if value is None and name in _OF_INVENTORY:
         # The defaults of the role, without a template for each host.
@@ -173,6 +176,10 @@ def _read_approved_plan(variable: str, task_vars: Mapping[str, Any], templar: An
     return checked("approved_plan", {} if value is None else value)
 
 
+def is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def checked(name: str, value: Any) -> Any:
     """Return ``value`` in the type of the variable ``slb_<name>``. Raises OptionError."""
     variable = f"slb_{name}"
@@ -183,6 +190,14 @@ def checked(name: str, value: Any) -> Any:
         raise OptionError(name, problem, f"Correct {variable}, or unset it.", variable) from None
     except OptionError as error:
         raise error.named({name: variable}) from None
+
+
+_CONSTANTS = {
+    name: None if is_empty(default) else checked(name, default)
+    for name, default in ((name, DEFAULTS.get(f"slb_{name}")) for name in HOST_VARIABLES)
+    if name not in _OF_INVENTORY and "{{" not in str(default)
+}
+"""Defaults without templates, checked in the process that forks the workers: each healthy host would pay for them."""
 
 
 def is_set_by_run(name: str) -> bool:
@@ -278,10 +293,6 @@ def raw_value(value: Any, variables: Mapping[str, Any]) -> Any:
             break
         value = variables[name[1]]
     return value
-
-
-def is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def known_secrets(variables: Mapping[str, Any]) -> set[str]:
