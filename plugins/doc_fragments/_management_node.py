@@ -48,8 +48,9 @@ options:
     type: path
   tls_fingerprint:
     description:
-      - SHA-256 fingerprint of the certificate, 64 hexadecimal digits with or without colons. The certificate is
-        compared before the first byte of a request is sent; its CA, name and dates are ignored.
+      - SHA-256 fingerprint of the certificate, 64 hexadecimal digits with or without colons, or the whole line that
+        C(openssl x509 -noout -fingerprint -sha256) prints. The certificate is compared before the first byte of a
+        request is sent; its CA, name and dates are ignored.
       - Default is the variable C(slb_tls_fingerprint) of the host, then the environment variable
         E(SLB_TLS_FINGERPRINT).
     type: str

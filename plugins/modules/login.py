@@ -49,10 +49,10 @@ sessionid:
   type: str
   sample: 4c1p0z8k2m7q5v9x3b6n1d4f8h2j7s0w
 tls_fingerprint:
-  description: The SHA-256 fingerprint of the certificate that the management node presented.
+  description: The SHA-256 fingerprint of the certificate that the management node presented, as C(openssl x509) prints it.
   returned: success
   type: str
-  sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+  sample: "9F:86:D0:81:88:4C:7D:65:9A:2F:EA:A0:C5:5A:D0:15:A3:BF:4F:1B:2B:0B:82:2C:D1:5D:6C:15:B0:F0:0A:08"
 code:
   description: The code of the failure, such as V(login_rejected).
   returned: failure

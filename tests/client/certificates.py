@@ -23,14 +23,14 @@ _DAY = datetime.timedelta(days=1)
 
 @dataclass(frozen=True)
 class Certificate:
-    """Files in PEM format. ``fingerprint``: SHA-256 of the certificate."""
+    """Files in PEM format. ``fingerprint``: SHA-256 of the certificate, as openssl prints it."""
 
     chain: Path
     key: Path
 
     @property
     def fingerprint(self) -> str:
-        return hashlib.sha256(ssl.PEM_cert_to_DER_cert(self.chain.read_text())).hexdigest()
+        return hashlib.sha256(ssl.PEM_cert_to_DER_cert(self.chain.read_text())).digest().hex(":").upper()
 
 
 class Authority:

@@ -168,7 +168,7 @@ NO_PIN = {"tls_fingerprint": None}
 CA = {"tls_fingerprint": None, "ca_path": "{ca}"}
 TLS = [
     Scenario("pin", "engine", outcome="requested"),
-    Scenario("pin with colons", "engine", outcome="requested", options={"tls_fingerprint": "{colons}"}),
+    Scenario("pin of openssl", "engine", outcome="requested", options={"tls_fingerprint": "{openssl}"}),
     Scenario("wrong pin", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0), options=WRONG_PIN),
     Scenario(
         "wrong pin, no validation", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0),

@@ -32,7 +32,7 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
         values = {"ca": str(authority.path), "url": node.base_url, "port": node.port}
         client = certificates["client"]
         values |= {"client_chain": str(client.chain), "client_key": str(client.key)}
-        values["colons"] = ":".join(pin[index : index + 2] for index in range(0, 64, 2)).upper()
+        values["openssl"] = f"sha256 Fingerprint={pin}"
         if scenario.proxy is not None:
             is_tls = scenario.proxy.get("tls")
             certificate = certificates["valid"] if is_tls else None

@@ -66,7 +66,7 @@ _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<
 class Connection:
     """Address, user and TLS settings of one management node.
 
-    ``base_url`` is normalized and has no trailing slash. ``tls_fingerprint`` has 64 lower-case hexadecimal digits,
+    ``base_url`` is normalized and has no trailing slash. ``tls_fingerprint`` is as openssl prints it,
     or is empty if the certificate is not pinned. ``timeout``: seconds for one attempt, from name resolution to the last
     byte. ``headers``: further ones of each request. ``retries``: how often a call is repeated. ``names``: those of
     ``Options``. ``end``: of time.monotonic(), when all calls have to be over.
@@ -167,12 +167,17 @@ def normalize_base_url(value: str) -> str:
 
 
 def normalize_fingerprint(value: str) -> str:
-    """Return 64 lower-case hexadecimal digits. Raises FleetError for any other text, also for an empty one."""
-    digits = re.sub(r"[\s:]", "", value).lower()
-    if not re.fullmatch(r"[0-9a-f]{64}", digits):
-        fix = "Set 64 hexadecimal digits, with or without colons."
+    """Return it as openssl prints it. Raises FleetError for any other text, also for an empty one."""
+    digits = re.sub(r"(?i)^\s*sha256 fingerprint\s*=|[\s:]", "", value)
+    if not re.fullmatch(r"[0-9A-Fa-f]{64}", digits):
+        fix = "Set 64 hexadecimal digits, with or without colons, or the line that openssl prints."
         raise invalid("tls_fingerprint", f"{value[:70]!r} is not a SHA-256 fingerprint", fix)
-    return digits
+    return show_fingerprint(bytes.fromhex(digits))
+
+
+def show_fingerprint(digest: bytes) -> str:
+    """Return it in upper case with colons, as openssl prints it."""
+    return digest.hex(":").upper()
 
 
 def _read_headers(value: Any) -> dict[str, str]:

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, show_fingerprint
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Call
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
@@ -267,7 +267,7 @@ class _Line:
 
     def check(self, tls: Any) -> None:
         """Compare the certificate with the pin, and the time with the deadline, before the first byte is sent."""
-        self.fingerprint = hashlib.sha256(tls.getpeercert(binary_form=True)).hexdigest()
+        self.fingerprint = show_fingerprint(hashlib.sha256(tls.getpeercert(binary_form=True)).digest())
         if self.pin and self.pin != self.fingerprint:
             raise _PinMismatchError
         self.is_sent = True  # before the comparison: a wrong "sent" is safe, a wrong "not sent" is not

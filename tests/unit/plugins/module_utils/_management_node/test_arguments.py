@@ -14,6 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._secrets import SECRET_O
 
 GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
+PIN = ":".join(["AB"] * 32)
 NOT_TEXT = [True, 342391, 1.1, datetime.date(2026, 1, 1), ["a"], {"a": 1}]
 URLS = [
     "console.example", "http://console.example", "https://", "https:///x", "https://user:secret@console.example",
@@ -87,9 +88,8 @@ def test_unusable_value_is_invalid(read, option, values):
         (connect, "base_url", " https://Console.example:443/prefix/ ", "https://console.example/prefix"),
         (connect, "base_url", "https://bücher.example:8443", "https://xn--bcher-kva.example:8443"),
         (connect, "base_url", "https://[2001:DB8:0::5]/", "https://[2001:db8::5]"),
-        (connect, "tls_fingerprint", "AB" * 32, "ab" * 32),
-        (connect, "tls_fingerprint", ":".join(["ab"] * 32), "ab" * 32),
-        (connect, "tls_fingerprint", " " + "Ab " * 32, "ab" * 32),
+        *((connect, "tls_fingerprint", given, PIN) for given in ("ab" * 32, " " + "Ab " * 32, PIN, PIN.lower())),
+        *((connect, "tls_fingerprint", f"{word} Fingerprint={PIN}\n", PIN) for word in ("sha256", "SHA256")),
         (engine, "manage_ip", "2001:DB8:0::7", "2001:db8::7"),
         (engine, "user_credential_id", None, 1),
         (engine, "user_credential_id", "", 1),
