@@ -150,7 +150,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     def _show_progress(self) -> None:
         """Show how far the run is, if it is time. Called at each event: a run that waits checks its hosts again."""
         now = time.monotonic()
-        if recording.current is None or now < self._next_progress:
+        if recording.current is None or recording.current.is_quiet or now < self._next_progress:
             return
         self._next_progress = now + self._progress_seconds
         text = visible(progress_line(recording.current.tally(now)))

@@ -46,6 +46,18 @@ options:
     ini:
       - section: slb_fleet
         key: report_each_host
+  quiet:
+    description:
+      - Whether to show nothing if all hosts are healthy, none was changed, and the engine list has no other engines.
+        Else the end of the run is shown as usual. Files are written in any case.
+      - With P(slb.fleet.fleet#callback), such a run prints nothing, for cron; that plugin shows no progress then.
+    type: bool
+    default: false
+    env:
+      - name: SLB_REPORT_QUIET
+    ini:
+      - section: slb_fleet
+        key: report_quiet
 requirements:
   - Enable it with C(callbacks_enabled = slb.fleet.report) in the section C([defaults]) of C(ansible.cfg), or with
     E(ANSIBLE_CALLBACKS_ENABLED).
@@ -210,6 +222,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         shown = short_path(str(self._folder)) if self._folder else ""
         now, wall = time.monotonic(), datetime.now(timezone.utc)
         self._recorder = recording.current = Recorder(run, shown, wall, now, self._lost)
+        self._recorder.is_quiet = self.get_option("quiet")
         if self._folder:
             with contextlib.suppress(OSError):
                 remove_old(self._folder)
@@ -258,7 +271,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             self._recorder = recording.current = None
         failed = [host.name for host in document.hosts if host.status in ("failed", "unreachable")]
         self._lost = {**dict.fromkeys(failed, document.run.playbook), **self._lost}
-        if not document.hosts:
+        if not document.hosts or (recorder.is_quiet and document.is_uneventful):
             return
         page = f"{recorder.folder}/report.html" if self._folder else ""
         title = [f"{document.run.playbook}:"] if self._has_several else []

@@ -39,6 +39,16 @@ def test_report_with_no_log_shows_each_host(tmp_path):
     assert fleet.hosts["edge-2"]["changes"]
 
 
+@pytest.mark.parametrize(
+    ("other", "status", "words"), [("healthy", 0, ""), ("fails", 2, "Result:  FAILED   1 healthy, 1 failed")]
+)
+def test_quiet_audit_shows_nothing_but_trouble(tmp_path, other, status, words):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2=other)
+    ended, output = fleet.run("slb.fleet.audit", SLB_REPORT_QUIET="true")
+    assert (ended, bool(output), words in output) == (status, bool(words), True), output
+    assert fleet.hosts["edge-1"]["status"] == "healthy"
+
+
 @pytest.mark.parametrize(("name", "is_json"), [("as_data", True), ("minimal", False), ("default", False)])
 def test_summary_with_json_callback_goes_to_stderr(tmp_path, name, is_json):
     fleet = Canned(tmp_path, edge_1="healthy")

@@ -248,6 +248,12 @@ class Document:
         return "FAILED" if any(host.status in BAD for host in self.hosts) else "OK"
 
     @property
+    def is_uneventful(self) -> bool:
+        """Return whether no host needs attention or a change, none was changed, and no listed engine is unknown."""
+        is_same = all(host.status in ("healthy", "done") and not host.changes for host in self.hosts)
+        return is_same and self.result == "OK" and not self.unknown_engines
+
+    @property
     def is_approvable(self) -> bool:
         """Return whether the document has a plan to approve: work that a whole check of a rollout found."""
         is_checked = self.run.playbook == "slb.fleet.rollout" and self.run.check and self.run.status == "finished"

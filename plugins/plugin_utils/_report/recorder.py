@@ -79,8 +79,10 @@ class Recorder:
     """``run``: what is known when it starts. ``wall``: the time of day then; other times are of one monotonic clock.
 
     ``folder``: of the reports, empty for none. ``lost``: hosts that failed in an earlier playbook of the command, each
-    with its name.
+    with its name. ``is_quiet``: show no progress.
     """
+
+    is_quiet = False
 
     def __init__(
         self,

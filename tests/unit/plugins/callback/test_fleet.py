@@ -10,6 +10,7 @@ import pytest
 import yaml
 from ansible.utils.display import Display
 
+from ansible_collections.slb.fleet.plugins.callback import fleet
 from ansible_collections.slb.fleet.plugins.callback.fleet import CallbackModule
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import _WITHOUT_HOSTS
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import INSTALL, PLAN, RUNNING
@@ -53,6 +54,16 @@ def test_a_shared_cause_is_shown_once_and_only_news_later(live):
         "edge-1  FAILED  partially_restored: Container partially restored.",
         "        Fix:   Start it.",
     ]
+
+
+@pytest.mark.parametrize("is_quiet", [True, False])
+def test_progress_is_shown_unless_the_report_is_quiet(live, monkeypatch, is_quiet):
+    callback, shown = live
+    callback._next_progress = 0
+    monkeypatch.setattr(fleet, "progress_line", lambda tally: f"{tally} healthy")
+    monkeypatch.setattr(fleet.recording, "current", SimpleNamespace(is_quiet=is_quiet, tally=lambda _now: "1/2"))
+    callback.v2_playbook_on_task_start(None, False)
+    assert [line.partition("  ")[2] for line in shown] == ([] if is_quiet else ["1/2 healthy"])
 
 
 @pytest.mark.parametrize("has_report", [True, False])
