@@ -3,10 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/tools/docsite adds to what antsibull-docs sphinx-init makes (generated.py): the guides, and no network."""
 
+import posixpath
+import re
+from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from generated import *  # noqa: F403
 from generated import extensions
+from sphinx.addnodes import index
+from sphinx.transforms import SphinxTransform
 
 extensions = [*extensions, "myst_parser"]
 # Inventories of other projects would be fetched.
@@ -21,7 +27,38 @@ smartquotes = False
 highlight_language = "text"
 
 
+# Pages that are not for users: the search shows their titles only.
+_INTERNAL = ("docs/dev/", "collections/slb/fleet/_", "tests/", "CONTRIBUTING")
+
+
+class IndexOfWords(SphinxTransform):
+    """Make an index entry of each word in the table of docs/README.md: the search shows its section first."""
+
+    default_priority = 500
+
+    def apply(self, **_how: Any) -> None:
+        page = self.env.docname
+        if page.startswith(_INTERNAL):
+            self.env.metadata[page]["nosearch"] = True
+        words = _words_by_section(Path(self.app.srcdir, "docs", "README.md").read_text(encoding="utf-8"))
+        for number, section in enumerate(self.document.findall(nodes.section)):
+            for name in section["ids"]:
+                found = words.pop(f"{page}.md#{name}", []) + (words.pop(f"{page}.md", []) if number == 0 else [])
+                if entries := [("single", word, name, "main", None) for word in found]:
+                    section.insert(1, index(entries=entries))  # behind the title
+
+
+def _words_by_section(page: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for words, links in re.findall(r"^\| ([^|]+) \| (\[.+) \|$", page, re.MULTILINE):
+        target = re.findall(r"\]\(([^)]+)\)", links)[0]
+        typed = {each for word in words.split(", ") for each in (word, re.sub(r"\b(a|an|the) ", "", word))}
+        found.setdefault(posixpath.normpath(f"docs/{target}"), []).extend(sorted(typed))
+    return found
+
+
 def setup(app: Any) -> None:
+    app.add_transform(IndexOfWords)
     app.connect("html-page-context", _lead_header_to_start)
 
 
