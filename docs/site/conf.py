@@ -52,7 +52,9 @@ def _words_by_section(page: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for words, links in re.findall(r"^\| ([^|]+) \| (\[.+) \|$", page, re.MULTILINE):
         target = re.findall(r"\]\(([^)]+)\)", links)[0]
-        typed = {each for word in words.replace("`", "").split(", ") for each in (word, re.sub(r"\b(a|an|the) ", "", word))}
+        typed = {
+            each for word in words.replace("`", "").split(", ") for each in (word, re.sub(r"\b(a|an|the) ", "", word))
+        }
         found.setdefault(posixpath.normpath(f"docs/{target}"), []).extend(sorted(typed))
     return found
 

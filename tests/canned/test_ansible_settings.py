@@ -1,11 +1,14 @@
 """Settings of Ansible change neither the report nor the outcome of a run."""
 
 import json
+import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.tests.canned.canned import Canned
+from ansible_collections.slb.fleet.tests.canned.canned import ROOT, Canned
 
 pytestmark = pytest.mark.long
 
@@ -42,11 +45,18 @@ def test_report_with_no_log_shows_each_host(tmp_path):
 @pytest.mark.parametrize(
     ("other", "status", "words"), [("healthy", 0, ""), ("fails", 2, "Result:  FAILED   1 healthy, 1 failed")]
 )
-def test_quiet_audit_shows_nothing_but_trouble(tmp_path, other, status, words):
+def test_crontab_prints_nothing_but_trouble(tmp_path, other, status, words):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2=other)
-    ended, output = fleet.run("slb.fleet.audit", SLB_REPORT_QUIET="true")
+    *settings, entry = (ROOT / "examples" / "cron" / "slb-audit").read_text().splitlines()[1:]
+    variables = {**dict(line.split("=", 1) for line in settings), "SLB_PASSWORD_FILE": "inventory.yml"}
+    command = entry.split(" ops ")[1]
+    assert re.search(r"(?<!\\)%", command) is None, "cron would cut the command there"
+    for example, own in (("\\%", "%"), ("/srv/fleet", str(tmp_path)), ("venv/bin", str(Path(sys.executable).parent))):
+        assert example in command
+        command = command.replace(example, own)
+    ended, output = fleet.run(command=command, **variables)
     assert (ended, bool(output), words in output) == (status, bool(words), True), output
-    assert fleet.hosts["edge-1"]["status"] == "healthy"
+    assert json.loads((fleet.reports / "audit" / "report.json").read_text())["counts"]["healthy"] >= 1
 
 
 @pytest.mark.parametrize(("name", "is_json"), [("as_data", True), ("minimal", False), ("default", False)])
