@@ -156,7 +156,7 @@ def test_default_callback_shows_a_message_once_with_its_code(tmp_path):
     _status, output = fleet.run("slb.fleet.rollout", ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
     failures = re.findall("^fatal: .*", output, re.MULTILINE)
     assert [failure.count("no space left") for failure in failures] == [1, 0], output
-    assert "Plan not compared: task_failed." in failures[1], output
+    assert "Plan not compared: see the failure above." in failures[1], output
 
 
 def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path):

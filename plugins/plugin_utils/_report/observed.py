@@ -46,8 +46,7 @@ class Observed:
 
 def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
     """Return what a report needs. ``module``: its full name. ``on``: the delegated host, if any."""
-    # An include that fails gives its reason under another name.
-    summary = _text(result.get("msg") or result.get("reason") or "Ansible gives no reason; -vvv shows its output.")
+    summary = _reason(result)
     # Ansible's own failures have no fix, and a lost connection has no code.
     cause = find_cause(str(result.get("msg"))) if result.get("unreachable") or result.get("failed") else None
     if not module.startswith(PREFIX):
@@ -75,6 +74,17 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
         management_node=_phrase(_mapping(result.get("engine")).get("base_url")),
         unknown_engines=_phrases(result.get("unknown_engines")),
     )
+
+
+def _reason(result: Mapping[str, Any]) -> str:
+    """Return why the task failed: if Ansible's message has no cause, the last line of what the module has printed."""
+    # An include that fails gives its reason under another name.
+    text = _text(result.get("msg") or result.get("reason") or "")
+    if text and not text.endswith(":") and not text.startswith(("Task failed.", "MODULE FAILURE")):
+        return text
+    printed = (str(result.get(key) or "").strip() for key in ("module_stderr", "module_stdout", "exception"))
+    last = next((lines[-1] for each in printed if (lines := each.splitlines()) and each[0] != "("), "")
+    return f"Task failed: {_phrase(last)}" if last else "Task failed: Ansible gives no reason; -vvv shows its output."
 
 
 def _plan(values: Mapping[str, Any]) -> HostPlan:

@@ -50,3 +50,25 @@ CODES = [
 @pytest.mark.parametrize(("module", "values", "code"), CODES)
 def test_code_of_a_change_stays(module, values, code):
     assert [each.code for each in observe(f"slb.fleet.{module}", {"changed": True, **values}).changes] == [code]
+
+
+@pytest.mark.parametrize(
+    ("result", "summary"),
+    [
+        ({}, "Ansible gives no reason; -vvv shows its output."),
+        (
+            {"msg": "Task failed.", "exception": "(traceback unavailable)"},
+            "Ansible gives no reason; -vvv shows its output.",
+        ),
+        (
+            {"msg": "Unexpected failure during module execution: ", "exception": "Traceback:\nAssertionError"},
+            "AssertionError",
+        ),
+        (
+            {"msg": "MODULE FAILURE\nSee stdout/stderr", "module_stderr": "Traceback:\n  x\nOSError: full\n"},
+            "OSError: full",
+        ),
+    ],
+)
+def test_observe_failure_without_a_message_has_a_cause(result, summary):
+    assert observe("ansible.builtin.copy", {"failed": True, **result}).summary == f"Task failed: {summary}"
