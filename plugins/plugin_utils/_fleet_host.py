@@ -250,11 +250,12 @@ class FleetHost:
         if plan.action in ("install", "replace") and self.moves_banner(slb_host) and not self.policy.retires:
             motd = slb_host["motd"]
             steps.append(f"move {motd['path']} aside ({motd['bytes']} bytes, limit {self.variables['motd_max_bytes']})")
+        aside = "delete slb" if self.policy.remediates and self.policy.remove_leftovers else "set slb aside"
         steps += {
             "record": ["record the engine"],
             "restore": ["restore the set-aside container"],
             "start": ["start the container"],
-            "replace": ["set slb aside"] if self.policy.remediates else ["set slb aside", "install"],
+            "replace": [aside] if self.policy.remediates else [aside, "install"],
             "install": [] if self.policy.remediates else ["install"],
             "wait": ["wait for the deployment"],
         }.get(plan.action, [])

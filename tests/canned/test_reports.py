@@ -82,6 +82,16 @@ def test_time_limit_of_a_host_holds_for_its_check(tmp_path):
             "leftovers",
         ),
         (("retire",), ["1 container set aside", "1 deployment record removed", "inventory: edge-1"], "leftover set"),
+        (
+            ("retire", "-e", "slb_remove_leftovers=true"),
+            ["edge-1  container deleted", "1 container deleted"],
+            "set aside",
+        ),
+        (
+            ("remediate", "--check", "-e", "slb_remove_leftovers=true"),
+            ["edge-1  delete  ", "Plan: 1 to delete"],
+            "aside",
+        ),
         (("audit", "-e", "slb_settle=-1", "-e", "slb_password=x"), ["into this command:\n  "], "then\n  ansible"),
     ],
 )

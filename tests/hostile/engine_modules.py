@@ -123,7 +123,8 @@ class Engine:
                 "after": self._seen,
             }
         self.container = ""
-        return {"changed": True, "before": before, "after": self._seen, "set_aside_as": "slb-leftover-1"}
+        name = None if arguments.get("remove") else "slb-leftover-1"
+        return {"changed": True, "before": before, "after": self._seen, "set_aside_as": name}
 
     def _adopt(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         left_alone = [

@@ -28,7 +28,7 @@ _MAX_ALIKE = 3
 """Hosts with one cause that a plan shows one by one, each with what was seen."""
 _SIGNS = {"install": "+", "none": " ", **dict.fromkeys(("replace", "restore", "start", "record", "wait"), "~")}
 _WORDS = {"slb.fleet.remediate": "set aside", "slb.fleet.retire": "retire"}
-"""What a playbook does on a host, if it does not follow the plan to its end."""
+"""What a playbook does on a host, if it does not follow the plan to its end. ``slb_remove_leftovers`` deletes."""
 _PLANNED = {
     "install": "to install",
     "replace": "to replace",
@@ -70,6 +70,8 @@ def _plan(document: Document) -> Iterator[str]:
     unchanged = [host for host in document.hosts if host.status in ("healthy", "done") and not host.changes]
     shown = [host for host in document.hosts if host not in unchanged]
     width = max((len(visible(host.name)) for host in shown), default=0)
+    is_deleted = any(change.code == "container_deleted" for host in shown for change in host.changes)
+    word = _WORDS.get(run.playbook, "").replace("set aside", "delete" if is_deleted else "set aside")
     groups: dict[tuple[str, ...], list[HostEntry]] = {}
     for host in shown:
         cause = (host.status, host.code, host.summary, host.fix)
@@ -79,15 +81,15 @@ def _plan(document: Document) -> Iterator[str]:
             yield from _shared_cause(hosts)
         else:
             for host in hosts:
-                yield from _plan_of(host, width, _WORDS.get(run.playbook, ""))
+                yield from _plan_of(host, width, word)
     if shown:
         yield ""
     actions = Counter(host.action for host in document.hosts if host.status == "planned")
     planned = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
-    if planned and run.playbook in _WORDS:
-        planned = [f"{actions.total()} to {_WORDS[run.playbook]}"]
+    if planned and word:
+        planned = [f"{actions.total()} to {word}"]
     others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
-    is_digest_of_work = document.plan and document.plan.by_action() and run.playbook not in _WORDS
+    is_digest_of_work = document.plan and document.plan.by_action() and not word
     digest = f"      {document.plan.digest}" if document.plan and is_digest_of_work else ""
     others_changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
     planned += [f"{others_changed} {STATUSES['planned']}"] if others_changed else []
