@@ -6,7 +6,7 @@
 
 DOCUMENTATION = r"""
 module: _engine_list_proposal
-short_description: Propose the configuration of the engine list
+short_description: "Internal: propose the configuration of the engine list"
 description:
   - "Internal: only the playbook C(slb.fleet.show_engine_list) uses this module, and it may change in each release."
   - Takes the connection options of M(slb.fleet.engine_info), too.

@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: _engine_step
-short_description: Do one step of an installation on an engine host
+short_description: "Internal: do one step of an installation"
 description:
   - Private. Only the actions and roles of this collection use this module, and it may change in each release.
   - Use M(slb.fleet.engine_install) or M(slb.fleet.engine_container).

@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: _interface_confirm
-short_description: Confirm an adoption of network interfaces
+short_description: "Internal: confirm an adoption of network interfaces"
 description:
   - Private. Only the action of M(slb.fleet.interface) uses this module, over a fresh connection.
 extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]

@@ -38,7 +38,7 @@ EXAMPLE = re.compile(r"(<!-- (examples/\S+) -->\n```(\w*)\n)(.*?)(```\n)", re.DO
 CONTRACT = re.compile(r"(<!-- contract -->)\n.*?(<!-- /contract -->)", re.DOTALL)
 FILES = re.compile(r"(<!-- files -->)\n.*?(<!-- /files -->)", re.DOTALL)
 _FIRST_LINE = re.compile(
-    r'^short_description: (.+)$|^(?:"""|/\* |\{# )(.+?)(?:\.?"""|\. |\.$| \*/| -?#\})', re.MULTILINE
+    r'^short_description: "?(.+?)"?$|^(?:"""|/\* |\{# )(.+?)(?:\.?"""|\. |\.$| \*/| -?#\})', re.MULTILINE
 )
 _MARKUP = re.compile(r"\b([VCOE])\(([^)]*)\)")
 _PLUGIN = re.compile(r"\b[PM]\(([\w.]+)(?:#\w+)?\)")
