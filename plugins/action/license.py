@@ -155,10 +155,10 @@ def _write(options: Mapping[str, Any], content: bytes, owner: _Owner, *, check_m
                 files.replace(path, content, owner.mode)
             result["changed"] = owner.apply(path) or present != content
     except OSError as error:
-        cause = error.strerror or str(error)
         if isinstance(error, (FileNotFoundError, NotADirectoryError)) and not Path(path).parent.is_dir():
-            cause = "its folder does not exist"
-        raise _not_written(options["dest"], cause) from None
+            fix = "Create the folder, or correct dest (slb_license_dest)."
+            raise _not_written(options["dest"], "its folder does not exist", fix) from None
+        raise _not_written(options["dest"], error.strerror or str(error)) from None
     return result
 
 

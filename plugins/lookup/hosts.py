@@ -72,13 +72,17 @@ _raw:
   sample: engines
 """
 
+import contextlib
 import multiprocessing
 import re
 import resource
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+import yaml
 from ansible import constants, context
 from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
@@ -133,6 +137,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 _find_in_version(),
                 problems,
                 _find_in_options(),
+                _find_in_inventory(),
                 _find_in_limit(limit),
                 hosts,
                 self._find_in_variables(known),
@@ -257,6 +262,24 @@ def _find_in_pattern(pattern: str) -> Iterator[Problem]:
 def _find_in_version() -> Iterator[Problem]:
     if tuple(map(int, core_version.split(".")[:2])) < _OLDEST_CORE:
         yield f"ansible-core {core_version} not supported.", "Install ansible-core 2.16 to 2.21."
+
+
+def _find_in_inventory() -> Iterator[Problem]:
+    """Find a source that Ansible warns of only: the hosts of another source would be taken for the whole fleet."""
+    for source in map(str, context.CLIARGS.get("inventory") or ()):
+        path = Path(source)
+        if "," not in source and not path.exists():
+            yield f"Inventory {visible(source)} not found.", "Correct -i."
+        for file in (each for each in (path, *path.glob("*")) if each.suffix in (".yml", ".yaml") and each.is_file()):
+            with contextlib.suppress(OSError, UnicodeError):
+                text = file.read_text(encoding="utf-8")
+                if re.search(r"^\[", text, re.MULTILINE):
+                    continue  # in INI format
+                try:
+                    deque(yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)), maxlen=0)
+                except yaml.MarkedYAMLError as error:
+                    line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+                    yield f"Inventory {visible(str(file))} not read: {error.problem}{line}.", "Correct its YAML."
 
 
 def _find_in_options() -> Iterator[Problem]:

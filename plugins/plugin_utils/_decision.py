@@ -454,7 +454,7 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: s.outcome == "rejected",
         "fail",
         "Install request rejected: {answer}.",
-        "Fix the reported cause, then run again.",
+        "Fix the reported cause, then run again. The stored credential is set with slb_user_credential_id.",
     ),
     Rule(
         "port_in_use",

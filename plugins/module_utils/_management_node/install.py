@@ -52,7 +52,11 @@ CHECK_FIRST = "Check the host or the web console before you repeat it."
 DECLARE = "If the answer states success, declare it with slb_success_codes or slb_in_progress_patterns."
 _ERRORS = {
     PORT_IN_USE: ("port_in_use", "a port is in use", "Find what uses the port on the host, such as a leftover."),
-    REJECTED: ("install_rejected", "rejected", "Correct what the management node reports."),
+    REJECTED: (
+        "install_rejected",
+        "rejected",
+        "Correct what the management node reports. user_credential_id names the stored credential.",
+    ),
     UNKNOWN: ("install_not_confirmed", "not confirmed", f"{CHECK_FIRST} {DECLARE}"),
 }
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -16,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 
 PREFIX = "slb.fleet."
 _MAX_TEXT, _MAX_PHRASE, _MAX_PHRASES = 1200, 300, 10
+_OF_VARIABLE = re.compile(r"(?P<summary>Variable slb_\w+ (?P<state>missing|invalid)\b.*?\.) (?P<fix>[A-Z].*)")
 STEP_UNKNOWN = Change("step_unknown", CHANGES["step_unknown"][0])
 STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container", f"{PREFIX}_engine_step")
 """Modules that change the container of a host."""
@@ -50,6 +52,8 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
     # Ansible's own failures have no fix, and a lost connection has no code.
     cause = find_cause(str(result.get("msg"))) if result.get("unreachable") or result.get("failed") else None
     if not module.startswith(PREFIX):
+        if found := _OF_VARIABLE.fullmatch(summary):
+            return Observed(f"{found['state']}_variable", found["summary"], found["fix"])
         return Observed(cause.code, summary, cause.fix) if cause else Observed("", summary, "")
     code, fix = _phrase(result.get("code")), _text(result.get("fix") or "")
     if limit := _mapping(result.get("timedout")).get("period"):
