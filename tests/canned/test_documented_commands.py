@@ -69,7 +69,7 @@ def test_each_playbook_command_can_be_typed(typed, tmp_path):
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "retry").write_text("edge-7\n")
     (tmp_path / "awx.yml").write_text("slb_awx_organization: Default\n")
-    inventory = "[engines]\nedge-1\nedge-7\nedge-40\n"
+    inventory = "[engines]\nedge-1\nedge-7\nedge-8\nedge-40\n"
     for name in re.findall(r"-i (\S+)", typed):
         typed = typed.replace(name, "inventory.ini")
     (tmp_path / "inventory.ini").write_text(inventory)
