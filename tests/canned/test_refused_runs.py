@@ -41,7 +41,7 @@ def test_refused_run_shows_its_reason_alone(tmp_path, typed, value, place, fix):
     assert status == 1, output
     (shown,) = (line for line in output.splitlines() if "Nothing was done." in line)
     assert [each for each in (value, place, fix) if each not in shown] == []
-    own = [line for line in output.splitlines() if line.startswith("[ERROR]") or "slb_" in line]
+    own = [line for line in output.splitlines() if line.startswith(("[ERROR]", "ERROR!", "fatal", "Result"))]
     assert own == [shown], output
     assert fleet.document["run"]["status"] == "interrupted"
 
