@@ -36,8 +36,3 @@ def test_merged_reports_of_a_failed_run_are_no_failure(tmp_path):
     status, output = fleet.run("slb.fleet.merge_reports", "-e", "slb_reports=reports", "-e", "slb_merged_dir=whole")
     assert status == 0, output
     assert (tmp_path / "whole" / "report.json").exists()
-
-
-def test_license_without_its_path_names_the_variable(tmp_path):
-    _status, output = Canned(tmp_path, edge_1="healthy").run("slb.fleet.download_license")
-    assert "Variable slb_license_dest missing. Set slb_license_dest, such as /srv/fleet/license." in output

@@ -89,11 +89,18 @@ def test_wrong_variable_of_a_host_names_value_and_fix(tmp_path):
 
 
 LIST = json.dumps({"slb_engine_list": {**LISTING, "path": "https://x/y"}})
+KEYLESS = '{"slb_engine_list": {"path": "/e"}}'
 VAULT = VaultLib().encrypt("a: 1", VaultSecret(b"right"), salt="0" * 32).decode()
 COMMANDS = [
     ("rollout -e slb_timeout=abc", "'abc'", "Variable slb_timeout", "an integer from 1 to 3600."),
     ("rollout -e slb_base_url= -e slb_base_ulr=x", "slb_base_ulr", "slb_base_url", "Rename slb_base_ulr"),
     (f"rollout -e {shlex.quote(LIST)}", "whole address", "slb_engine_list.path", "Set the path of the request"),
+    (
+        f"remediate --limit edge-1 -e {shlex.quote(KEYLESS)}",
+        "missing",
+        "slb_engine_list.name",
+        "Set slb_engine_list.name",
+    ),
     ("rollout -e slb_approved_plan=sha256:0000", "sha256:0000", "slb_approved_plan", "plan.json"),
     ("rollout -e slb_approved_plan=inventory.yml", "inventory.yml", "slb_approved_plan", "it is not JSON"),
     ("rollout -e slb_approved_plan=none.json", "none.json", "Approved plan", "plan.json"),

@@ -151,16 +151,6 @@ def test_undecryptable_variable_asks_for_the_vault_password(tmp_path):
     assert "slb.fleet.audit" in next_of(output)
 
 
-def test_engine_list_without_a_needed_key_is_missing_variable(tmp_path):
-    fleet = Canned(tmp_path, edge_1="healthy")
-    _status, output = fleet.run("slb.fleet.audit", "-e", '{"slb_engine_list": {"path": "/engines"}}')
-    assert fleet.hosts["edge-1"]["code"] == "missing_variable"
-    assert "slb.fleet.audit" in next_of(output)
-    _status, output = fleet.run("slb.fleet.remediate", "--limit", "edge-1", "-e", '{"slb_engine_list": {"path": "/e"}}')
-    assert "missing_variable" in output
-    assert "task_failed" not in output
-
-
 def test_default_callback_shows_a_message_once_with_its_code(tmp_path):
     fleet = Canned(tmp_path, edge_1="breaks", edge_2="healthy")
     _status, output = fleet.run("slb.fleet.rollout", ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
