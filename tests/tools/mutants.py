@@ -38,14 +38,15 @@ NODE = "module_utils/_management_node"
 HOST = "module_utils/_engine_host"
 CONTROLLER = f"{UNIT}plugin_utils {UNIT}action"
 GROUPS = {
-    f"{HOST} adoption claims container gather interfaces managers": f"{UNIT}{HOST}",
+    f"{HOST} adoption claims container gather interfaces leftovers managers": f"{UNIT}{HOST}",
     f"{HOST} mentions motd record rollback runtimes sockets steps": f"{UNIT}{HOST}",
     f"{HOST} safety": f"{UNIT}{HOST} {CONTROLLER}",
     f"{NODE} answer arguments contract cookies engine_list install proxies": f"{UNIT}{NODE} {CLIENT}",
     f"{NODE} client transport": f"{UNIT}{NODE}/test_client.py {UNIT}{NODE}/test_transport.py {CLIENT} "
     "tests/client/test_timing.py tests/client/test_run_cache.py",
     "plugin_utils _run_cache": "tests/client/test_run_cache.py tests/client/test_inventory.py",
-    "plugin_utils _approved_plan _decision _facts _fleet_host _listed _reservations _state _variables": CONTROLLER,
+    "plugin_utils _approved_plan _batch _decision _facts _fleet_host": CONTROLLER,
+    "plugin_utils _listed _reservations _state _variables": CONTROLLER,
     "action engine_install engine_plan": f"{UNIT}action {UNIT}plugin_utils",
 }
 TESTS = {

@@ -11,7 +11,7 @@ import os
 import secrets
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, safety, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, leftovers, safety, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record import (
     ENGINE,
@@ -56,7 +56,7 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
         leftover = None
         if before.state != "absent":
             check_may_stop(before, options)
-            leftover = container.plan_set_aside(before, "replace", options["stop_timeout"])
+            leftover = leftovers.plan_set_aside(before, "replace", options["stop_timeout"])
         else:
             _check_not_managed(before, options)
         planned = _new(options, record, "preparing", leftover)
@@ -132,7 +132,7 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         elif before.state == "absent":
             return _clear(record, before, options["remove"], check_mode)
         else:
-            leftover = container.plan_set_aside(before, "remediate", options["stop_timeout"])
+            leftover = leftovers.plan_set_aside(before, "remediate", options["stop_timeout"])
             _compare(record, before, options["expected"])
         if before.state != "absent":
             check_may_stop(before, options)
@@ -146,9 +146,9 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         write(planned)
         with _restored_on_error(planned) as progress:
             check = _stop_check(planned, options, lambda: step.check(_needed(leftover, slowest)), progress)
-            name = container.move_aside(leftover, options["stop_timeout"], check, options["remove"])
+            name = leftovers.move_aside(leftover, options["stop_timeout"], check, options["remove"])
             if name:
-                container.check_name_free(leftover)
+                leftovers.check_name_free(leftover)
             after = dict(planned, state="none", set_aside=dict(leftover, name=name) if name else None)
             write(after if name else {"state": "none"})
         return _result(True, record, after, before, container.find_container(), set_aside_as=name)
@@ -205,7 +205,7 @@ def start(options: Dict[str, Any], check_mode: bool) -> Result:
         if check_mode:
             return _result(True, record, record, slb, slb._replace(state="running"), started=True)
         try:
-            container.start(slb)
+            leftovers.start(slb)
         except FleetError as error:
             if error.values.get("is_unknown"):
                 raise
@@ -283,7 +283,7 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
             check_writable()
         elif is_changed:
             write(after)
-            container.restore_policy(slb, str(own_policy))
+            leftovers.restore_policy(slb, str(own_policy))
         if options["remove_leftovers"] and _remove_leftover(leftover, check_mode) in ("deleted", "absent"):
             after, is_changed = dict(after, set_aside=None), True
             if not check_mode:
@@ -301,7 +301,7 @@ def _remove_leftover(leftover: Optional[Dict[str, Any]], check_mode: bool) -> st
     now = container.inspect(leftover["runtime"], leftover["id"])
     is_stopped = now.state in ("created", "exited") and now.name.startswith(container.LEFTOVER)
     if is_stopped and not check_mode:
-        container.remove_container(now)
+        leftovers.remove_container(now)
     return "deleted" if is_stopped else "absent" if now.state == "absent" else "kept"
 
 
@@ -325,7 +325,7 @@ def check_may_stop(slb: Container, options: Dict[str, Any]) -> None:
         if obstacle:
             raise safety.not_restorable(obstacle)
     _check_unused(slb, options["allow_established"])
-    container.check_runtime(slb)
+    leftovers.check_runtime(slb)
 
 
 def _check_unused(slb: Container, allow_established: bool) -> None:
@@ -361,8 +361,8 @@ def _set_aside(planned: Record, options: Dict[str, Any], before: Container, chec
     with _restored_on_error(planned) as progress:
         if leftover:
             check = _stop_check(planned, options, check_time, progress)
-            name = container.move_aside(leftover, options["stop_timeout"], check)
-            container.check_name_free(leftover)
+            name = leftovers.move_aside(leftover, options["stop_timeout"], check)
+            leftovers.check_name_free(leftover)
         record = dict(planned, state="prepared")
         if leftover:
             record["set_aside"] = dict(leftover, name=name) if name else None
@@ -419,7 +419,7 @@ def _restored_on_error(planned: Record) -> Iterator[List[str]]:
                 code, fix = (error.code, error.fix) if is_cause else (second.code, second.fix)
                 values = {"set_aside_as": planned["set_aside"]["name"]} if changed else {}
                 raise FleetError(code, f"{error.summary} {second.summary}", fix, restored=False, **values) from error
-            partial = container.partially_restored(container.NAME, second)
+            partial = leftovers.partially_restored(container.NAME, second)
             raise second if second.code == partial.code else partial from error
         words = f"{error.summary} Restored." if is_restored else error.summary
         raise FleetError(error.code, words, error.fix, **dict(error.values, restored=is_restored)) from error
@@ -432,7 +432,7 @@ def _require_no_pending_stop(record: Record) -> None:
         return
     left = leftover["stop_timeout"] + _STEP_SECONDS - (show(record)["age"] or 0)
     begin = clock.uptime()
-    container.wait_for_stop(leftover, max(0.0, min(left, leftover["stop_timeout"] + _SECONDS_FREE)))
+    leftovers.wait_for_stop(leftover, max(0.0, min(left, leftover["stop_timeout"] + _SECONDS_FREE)))
     left -= clock.uptime() - begin
     slb = container.inspect(leftover["runtime"], leftover["id"])
     # The first write comes before the stop.
@@ -458,7 +458,7 @@ def _restore(record: Record, leftover: Optional[Dict[str, Any]], check_mode: boo
     if leftover and (after.get("set_aside") or {}).get("id") == leftover["id"]:
         after = dict(after, set_aside=None)
     before = _find_known()
-    holder = container.find_other_holder(leftover)
+    holder = leftovers.find_other_holder(leftover)
     if holder is None and check_mode:
         gone = leftover is None or container.inspect(leftover["runtime"], leftover["id"]).state == "absent"
         return _result(True, record, after, before, before, restored=not gone)
@@ -470,7 +470,7 @@ def _restore(record: Record, leftover: Optional[Dict[str, Any]], check_mode: boo
         is_restored, holder = _move_back(leftover)
     if leftover and holder:
         if is_asked:
-            raise container.name_taken(leftover, holder)
+            raise leftovers.name_taken(leftover, holder)
         return _leave_to_evidence(record, leftover, holder, check_mode)
     try:
         write(after)
@@ -483,10 +483,10 @@ def _restore(record: Record, leftover: Optional[Dict[str, Any]], check_mode: boo
 def _move_back(leftover: Dict[str, Any]) -> Tuple[bool, Optional[Container]]:
     """Return whether the container was restored, and which other one has taken its name. Raises FleetError."""
     try:
-        return container.move_back(leftover), None
+        return leftovers.move_back(leftover), None
     except FleetError as error:
         try:
-            holder = container.find_other_holder(leftover)
+            holder = leftovers.find_other_holder(leftover)
         except FleetError:
             raise error from None  # the runtime does not answer any more
         if holder is None:
@@ -502,7 +502,7 @@ def _leave_to_evidence(record: Record, leftover: Dict[str, Any], holder: Contain
     if holder.id in record["containers_before"] or not show(record)["sent"]:
         if record["state"] != "restoring" and not check_mode:
             write(dict(record, state="restoring"))
-        raise container.name_taken(leftover, holder)
+        raise leftovers.name_taken(leftover, holder)
     # With another id, no step of the request acts on the record any more.
     after = dict(record, state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
     if not check_mode:

@@ -13,7 +13,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, mentions, record, runtimes
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
+    container,
+    leftovers,
+    mentions,
+    record,
+    runtimes,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 
@@ -170,11 +176,12 @@ class Host:
             monkeypatch.setattr(mentions, name, ())
         monkeypatch.setattr(runtimes, "_DOCKER_SOCKET", str(folder / "docker.sock"))
         monkeypatch.setattr(runtimes, "find_obstacle", lambda runtime: None)
-        monkeypatch.setattr(container, "_WANTS", (str(folder / "wants"),))
-        for name in ("_CHECK_SECONDS", "_INTERVAL", "_DOWN_SECONDS"):
-            monkeypatch.setattr(container, name, 0.0)
+        monkeypatch.setattr(leftovers, "_WANTS", (str(folder / "wants"),))
+        monkeypatch.setattr(container, "INTERVAL", 0.0)
+        for name in ("_CHECK_SECONDS", "_DOWN_SECONDS"):
+            monkeypatch.setattr(leftovers, name, 0.0)
         # No stop of the fake runtime is pending.
-        monkeypatch.setattr(container, "wait_for_stop", lambda aside, seconds: None)
+        monkeypatch.setattr(leftovers, "wait_for_stop", lambda aside, seconds: None)
         runtime.before = self._step
 
     def _attempt(self, argv: list[str], timeout: float) -> commands.Completed:

@@ -38,7 +38,7 @@ def programs(tmp_path, monkeypatch):
     monkeypatch.setattr(runtimes, "_DOCKER_SOCKET", str(tmp_path / "docker.sock"))
     monkeypatch.setattr(runtimes, "_DOCKER_PID", str(tmp_path / "docker.pid"))
     monkeypatch.setattr(runtimes, "find_obstacle", lambda runtime: None)
-    monkeypatch.setattr(container, "_INTERVAL", 0.01)
+    monkeypatch.setattr(container, "INTERVAL", 0.01)
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 

@@ -39,7 +39,7 @@ def host(tmp_path, monkeypatch):
     monkeypatch.setattr(runtimes, "_PODMAN_CONFIGURATION", (str(tmp_path / "etc" / "containers.conf"),))
     monkeypatch.setattr(runtimes, "_SECOND_LOOK_SECONDS", 0)
     monkeypatch.setattr(container, "_END_SECONDS", 0)
-    monkeypatch.setattr(container, "_INTERVAL", 0)
+    monkeypatch.setattr(container, "INTERVAL", 0)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(runtimes.os, "geteuid", lambda: 0)
     monkeypatch.setattr(commands, "find", lambda name: "/usr/bin/docker" if name == "docker" else None)

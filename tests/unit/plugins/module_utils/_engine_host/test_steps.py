@@ -10,7 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, sockets, steps
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
+    container,
+    gather,
+    leftovers,
+    record,
+    sockets,
+    steps,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.managers import Manager
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, waiting
@@ -379,7 +386,7 @@ def test_prepare_command_without_answer_is_unknown(host, is_late):
     if not is_late:
         assert prepare(host)["record"]["state"] == "prepared"
         return
-    assert (code_of(lambda: prepare(host)), noted_state()) == (container.TIMEOUT, "preparing")
+    assert (code_of(lambda: prepare(host)), noted_state()) == (leftovers.TIMEOUT, "preparing")
     host.runtime.set("exited")
     assert (restore().values["restored"], host.runtime.show()) == (True, RUNNING)
 
@@ -490,7 +497,7 @@ def test_restore_in_check_mode_changes_nothing(host, is_asked, is_there):
 def test_prepare_waits_for_a_stop_whose_command_was_killed(host, monkeypatch):
     """Docker carries the stop out after its client is gone: the step must not be reversed before."""
     host.runtime.add()
-    monkeypatch.setattr(container, "_INTERVAL", 0.01)
+    monkeypatch.setattr(container, "INTERVAL", 0.01)
     inspected = []
 
     def kill_client(argv, _timeout):
@@ -513,7 +520,7 @@ def test_restore_waits_for_a_stop_that_may_be_pending(host, monkeypatch, act):
     host.runtime.add()
     assert host.kill_before(2, lambda: prepare(host)), "the module dies before the stop"
     before, noted, waited = host.state(), host.file(), []
-    monkeypatch.setattr(container, "wait_for_stop", lambda _aside, seconds: waited.append(seconds))
+    monkeypatch.setattr(leftovers, "wait_for_stop", lambda _aside, seconds: waited.append(seconds))
     error = error_of(act)
     assert (error.code, error.values) == ("replacement_in_progress", {"is_unknown": True})
     assert (host.state(), noted_state(), waited) == (before, "preparing", [3.0])
@@ -526,7 +533,7 @@ def test_restore_after_a_stop_that_was_pending(host, monkeypatch, changes):
     host.runtime.add()
     assert host.kill_before(changes, lambda: prepare(host))
     host.runtime.set("running")
-    monkeypatch.setattr(container, "wait_for_stop", lambda *_unused: host.runtime.set("exited"))
+    monkeypatch.setattr(leftovers, "wait_for_stop", lambda *_unused: host.runtime.set("exited"))
     assert (restore().values["restored"], host.runtime.show()) == (True, RUNNING)
 
 
@@ -548,7 +555,7 @@ def test_restore_of_an_untouched_container_is_at_once(host):
 
 def test_restore_of_a_stop_that_is_over_waits_for_nothing(host, monkeypatch):
     """A person has started the container again; and a step of an install has stopped none."""
-    monkeypatch.setattr(container, "wait_for_stop", lambda _aside, _seconds: pytest.fail("nothing is pending"))
+    monkeypatch.setattr(leftovers, "wait_for_stop", lambda _aside, _seconds: pytest.fail("nothing is pending"))
     host.runtime.add()
     prepare(host)
     host.runtime.set("running", name="slb")
@@ -892,7 +899,7 @@ def test_start_that_fails_is_reported(host, monkeypatch, how):
     else:
         host.runtime.ends_after_start = how
     error, is_unknown = error_of(start), how == "no answer"
-    code = container.TIMEOUT if is_unknown else "container_not_started"
+    code = leftovers.TIMEOUT if is_unknown else "container_not_started"
     assert (error.code, error.values.get("is_unknown", False), noted_state()) == (code, is_unknown, "verified")
     assert container.find_container().state == "exited", "a crash loop is stopped again"
 
@@ -1003,7 +1010,7 @@ def test_second_process_waits_for_the_lock(host):
 @pytest.mark.parametrize("status", ["running", "stopped"])
 def test_podman_crash_loop_is_stopped_again(monkeypatch, tmp_path, status):
     host = Host(monkeypatch, tmp_path, FakeRuntime("podman", "4.3.1"))
-    monkeypatch.setattr(container, "_DOWN_SECONDS", 30.0)
+    monkeypatch.setattr(leftovers, "_DOWN_SECONDS", 30.0)
     host.runtime.add(status=status, policy="always", max=0)
 
     def restart(_argv, _timeout):
