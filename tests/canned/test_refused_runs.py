@@ -70,6 +70,27 @@ HOSTS = [
     ("confirm_timeout", 1, "5 to 3600", VALUE), ("license_host", "x", " x ", "Set a host of the inventory"),
     ("serial", 5, "inventory", "-e slb_serial=VALUE"), ("hosts", "x", "inventory", "-e slb_hosts=VALUE"),
     ("plan", {}, "set by the run itself", "Remove it"),
+    *((name, "x", "'x' is", VALUE) for name in (
+        "retries", "manage_ip_translated", "user_credential_id", "engine_list_may_be_empty", "stop_timeout", "settle",
+        "wait_timeout", "host_timeout", "motd_max_bytes", "allow_established", "license_backup", "adopt_interfaces",
+        "dhcp_timeout", "confirm_timeout",
+    )),
+    *((name, 5, "5 was read as a number", "Quote") for name in (
+        "username", "ca_path", "base_url", "license_dest", "license_host", "stopped_engine", "unverified_engine",
+        "motd",
+    )),
+    *((name, value, "IP address", "Set the IPv4") for name, value in (
+        ("manage_ip", "10.0.0.300"), ("manage_ip", "10.0.0.1/24"), ("manage_ip", ""),
+    )),
+    ("timeout", "1e9", "'1e9'", VALUE), ("timeout", [1], "'[1]'", VALUE), ("validate_certs", 2, "'2'", VALUE),
+    ("base_url", "https://x/?a=1", "a query", "such as"), ("base_url", "https://x:99999", "not a URL", "such as"),
+    ("password", 5, "the value was read", "Quote"), ("tls_fingerprint", ["zz"], "a list", "Quote"),
+    ("engine_name", "x" * 300, "1 to 255", "Choose another"), ("manage_ip", "0.0.0.0", "0.0.0.0", "Set the address"),
+    ("engine_list", "x", "not a mapping", "Set its keys: path"), ("success_codes", ["x"], "'x'", VALUE),
+    ("engine_list", {**LISTING, "path": "engines"}, "not a path", "such as /api"),
+    ("port_in_use_patterns", ["["], "'['", "Correct it."), ("in_progress_patterns", 5, "not a list", "Set a list"),
+    ("ignored_starters", 5, "not a list", "Set a list"), ("max_replaced", 1.5, "1.5", "Correct slb_max_replaced"),
+    ("interfaces", [5], "5 was read", "Quote"), ("canary", "x", "inventory", "-e slb_canary=VALUE"),
 ]  # fmt: skip
 
 
