@@ -35,7 +35,7 @@ from typing import Any
 from ansible import constants, context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import amount, visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import HostPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
@@ -103,7 +103,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             self._show_batch(play)
         elif play.get_name() == _COLLECT and self._late:
             self._erase()
-            self._line(f"late hosts  {len(self._late)}")
+            self._line(f"collecting  {amount(len(self._late), 'late host')}")
 
     def v2_runner_on_ok(self, result: Any) -> None:
         if self._is_quiet:
