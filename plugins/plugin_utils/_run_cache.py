@@ -72,7 +72,9 @@ class RunCache(SessionStore):
 
         return Session(**self._share(self._session_file, is_usable, make))
 
-    def update(self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
+    def change_cookies(
+        self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool
+    ) -> Session:
         """Change the cookies of the run's session, unless the run has logged in again, and return that session."""
         with contextlib.suppress(OSError, TimeoutError), self._locked(self._session_file):
             kept = (_read(self._session_file) or {}).get("value")

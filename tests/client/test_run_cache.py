@@ -122,7 +122,7 @@ def test_session_that_never_serves_again_is_an_error(start, tmp_path):
 def test_late_answer_does_not_bring_an_ended_session_back(start, tmp_path):
     cache = cache_of(start(), tmp_path)
     sessions = [Session({"sessionid": name}, login=name) for name in ("first", "second")]
-    cache.update(sessions[0], {"sessionid": "newer"}, 1.0, has_served=True)
+    cache.change_cookies(sessions[0], {"sessionid": "newer"}, 1.0, has_served=True)
     assert not list(tmp_path.glob("slb-fleet-session-*[0-9a-f]")), "a run that has no session gets none"
     first = cache.session(lambda: sessions[0])
     assert cache.session(lambda: sessions[1], ended=first).id == "second"

@@ -107,7 +107,9 @@ class SessionStore:
             self._session = log_in()
         return self._session
 
-    def update(self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
+    def change_cookies(
+        self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool
+    ) -> Session:
         """Change the cookies of the session that is kept, if it is of the same login, and return it."""
         self._session = session.updated(cookies, at, has_served=has_served)
         return self._session
@@ -253,7 +255,7 @@ class Client:
         is_served &= row.meaning not in (contract.UNAVAILABLE, contract.REDIRECT)
         has_served, token = session.has_served or is_served, session.cookies.get("csrftoken")
         if changed or has_served != session.has_served:
-            session = self._store.update(session, changed, time.monotonic(), has_served=has_served)
+            session = self._store.change_cookies(session, changed, time.monotonic(), has_served=has_served)
         if answer.status == 403:
             newest = self._newest(session).cookies.get("csrftoken")
             row = judge(replace(case, has_new_token=newest not in (None, token)))
