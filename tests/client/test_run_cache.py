@@ -126,7 +126,7 @@ def test_late_answer_does_not_bring_an_ended_session_back(start, tmp_path):
     assert not list(tmp_path.glob("slb-fleet-session-*[0-9a-f]")), "a run that has no session gets none"
     first = cache.session(lambda: sessions[0])
     assert cache.session(lambda: sessions[1], ended=first).id == "second"
-    cache.update(first, {"sessionid": "newer"}, 1.0, has_served=True)
+    cache.change_cookies(first, {"sessionid": "newer"}, 1.0, has_served=True)
     assert cache.session(lambda: pytest.fail("there is a session")).id == "second"
 
 
