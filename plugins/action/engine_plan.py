@@ -53,6 +53,8 @@ _PHASES_OF = {
 
 
 class ActionModule(HostAction):
+    builds = ("slb_host",)
+
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         options = with_defaults(ARGUMENTS, self.read_options(ARGUMENTS, variables, environment=False))
         phase, planned = options["phase"], options["planned"] or {}
