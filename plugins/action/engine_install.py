@@ -23,6 +23,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.transpo
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, connection_lost, raise_failure
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Outcome
 
@@ -36,6 +37,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {"plan": {"type": "dict", "required": Tru
 
 
 class ActionModule(HostAction):
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result = super().run(tmp, task_vars)
+        if result.get("failed"):
+            # The others of the batch know it before its rescue, which runs when they have been verified.
+            Reservations().note("failed in its batch", str(self._variables.get("inventory_hostname")))
+        return result
+
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         planned = self._task.args.get("plan")
         if not isinstance(planned, Mapping) or not {"plan", "slb_host", "request_id"} <= set(planned):

@@ -92,6 +92,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     Beginnings,
     host_of,
     identity,
+    is_batch_without_turn,
     is_own,
     is_stdout_text,
     module_of,
@@ -109,7 +110,13 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     remove_old,
     write_all,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, STEPS, Observed, observe
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import (
+    NO_FURTHER_BATCH,
+    PREFIX,
+    STEPS,
+    Observed,
+    observe,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import (
@@ -163,6 +170,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._is_ours = bool(own_playbook(play))
         if self._recorder and self._is_ours:
             variables = play.get_variable_manager().get_vars(play=play)
+            if is_batch_without_turn(play):
+                self._recorder.blame(NO_FURTHER_BATCH)
+                return
             with self._lock:
                 hosts, batch = variables["ansible_play_hosts_all"], variables["ansible_play_batch"]
                 self._recorder.play(play.get_name(), hosts, batch, time.monotonic())

@@ -44,9 +44,10 @@ options:
     description:
       - As O(without), for the hosts of the pattern with the note.
       - V(late) - the host was in progress when its batch ended, or was not deployed.
+      - V(healthy) - the engine was verified after its deployment.
       - V(stopped) - the host failed, and too many of its batch did.
     type: str
-    choices: [late, stopped]
+    choices: [healthy, late, stopped]
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool

@@ -18,31 +18,31 @@ _LATE_SHARE = 0.2
 """Of a batch: how many hosts may be in progress when it ends, those of earlier batches included."""
 
 
-def may_end(size: int, healthy: int, late: int, max_fail_percentage: float) -> bool:
+def may_end(size: int, healthy: int, ended: int, late: int, max_fail_percentage: float) -> bool:
     """Return whether a batch may end while hosts of it are in progress.
 
-    ``late``: the number of hosts of earlier batches that are in progress. A batch with too many failures is awaited
-    as a whole, and so is one that would have too many if each late host failed.
+    ``ended``: the number of its hosts that are healthy or have failed. ``late``: that of earlier batches in progress. A
+    batch without a healthy host is awaited as a whole, and so is one with too many failures if each late host failed.
     """
-    rest = size - healthy
-    return rest + late <= size * _LATE_SHARE and rest * 100 <= max_fail_percentage * size
+    in_progress, may_fail = size - ended + late, size - healthy
+    return healthy > 0 and in_progress <= size * _LATE_SHARE and may_fail * 100 <= max_fail_percentage * size
 
 
 def is_late(host: FleetHost, variables: Mapping[str, Any], action: str) -> bool:
     """Return whether to leave the host in progress to the end of the run. ``action``: of its plan."""
     notes, batch = host.reservations, set(variables["ansible_play_batch"])
-    if action == "none":
-        notes.note("healthy", host.name)
+    if action in ("none", "fail"):
+        notes.note("healthy" if action == "none" else "failed in its batch", host.name)
     if action != "wait":
         return False
-    healthy = len(batch.intersection(notes.noted("healthy")))
+    healthy, failed = (batch.intersection(notes.noted(note)) for note in ("healthy", "failed in its batch"))
     earlier = [line.split("\t") for line in notes.noted("late until")]
     late = [
         name
         for name, end, *engine in earlier
         if name not in batch and time.monotonic() < float(end) and not host.lists_running(Engine(*engine))
     ]
-    if not may_end(len(batch), healthy, len(set(late)), _limit(variables)):
+    if not may_end(len(batch), len(healthy), len(healthy | failed), len(set(late)), _limit(variables)):
         return False
     engine, record = host.engine, host.last_state.record
     until = time.monotonic() + max(0.0, record.wait_timeout - record.age)

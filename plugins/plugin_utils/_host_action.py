@@ -167,7 +167,7 @@ def connection_lost(words: str) -> FleetError:
     """Return the failure of a connection that was lost, so that what the module did is not known."""
     # The last words name the cause.
     cut, _space, last = f" {visible(words)}"[-150:].partition(" ")
-    summary = f"Connection to the host lost: {last.strip() or cut}."
+    summary = f"Connection to the host lost: {'… ' if cut else ''}{last.strip() or cut}."
     cause = find_cause(words)
     return FleetError("host_unreachable", summary, cause.fix if cause else _CHECK_SSH, is_unknown=True)
 

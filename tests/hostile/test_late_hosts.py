@@ -55,6 +55,20 @@ def test_batch_ends_before_a_slow_host(fleet, controller, percentage, late):
     assert len(asked(server)) == 10
 
 
+def test_command_goes_on_after_a_failed_host(fleet, controller):
+    """A batch with a failed host does not wait for a slow one, and Ansible does not end the command."""
+    server, hosts, _lie = fleet(["edge-2"])
+    plays = [
+        {"ansible.builtin.import_playbook": "slb.fleet.rollout"},
+        {"hosts": "engines", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "goes on"}}]},
+    ]
+    limits = json.dumps({"slb_serial": [1, 6, 3]})
+    run = controller.run(plays, hosts, "-e", limits, **environment(controller.folder / "reports"))
+    assert (run.status, run.output.count("goes on"), len(asked(server))) == (2, 9, 10), run.output[-3000:]
+    document = json.loads((controller.folder / "reports" / "report.json").read_text())
+    assert [batch["late"] for batch in document["run"]["batches"]][-3:] == [0, 1, 0]
+
+
 @pytest.mark.parametrize("rejected", ["edge-1", "edge-7"])
 def test_failed_batch_ends_the_rollout_and_not_the_wait(fleet, controller, rejected):
     server, hosts, _lie = fleet([rejected])
@@ -63,6 +77,8 @@ def test_failed_batch_ends_the_rollout_and_not_the_wait(fleet, controller, rejec
     assert (seen.run.status, len(asked(server))) == (2, last), seen.run.output[-3000:]
     counts = (seen.counts["healthy"], seen.counts["failed"], seen.counts["not_started"])
     assert counts == (last - 1, 1, 10 - last)
+    assert {host["code"] for host in seen.document["hosts"] if host["status"] == "not_started"} == {"not_started"}
+    assert sum(batch["hosts"] for batch in seen.document["run"]["batches"][2:]) == last
 
 
 def test_late_host_that_is_lost_fails_alone(fleet, controller):

@@ -46,6 +46,13 @@ class Observed:
     unknown_engines: tuple[str, ...] = ()
 
 
+NO_FURTHER_BATCH = Observed(
+    "not_started",
+    "No further batch: too many hosts of an earlier one failed.",
+    "Fix the failed hosts, or raise slb_max_fail_percentage, then run again.",
+)
+
+
 def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
     """Return what a report needs. ``module``: its full name. ``on``: the delegated host, if any."""
     summary = _reason(result)

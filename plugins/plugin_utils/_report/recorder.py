@@ -63,6 +63,12 @@ class _Host:
     batch: int | None = None
     settled: tuple[HostStatus, float] | None = None
 
+    def add(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            # One lost answer after another is one unknown result, and a step that fails restores what it set aside.
+            if change.code not in ("step_unknown", "container_restored") or change not in self.changes[-1:]:
+                self.changes.append(change)
+
     def fail(self, ending: Ending, observed: Observed) -> None:
         repeats = self.ending != "ok" or (bool(self.summary) and observed.summary.startswith(self.summary))
         self.ending = ending
@@ -163,7 +169,7 @@ class Recorder:
         if any(each.code in ("container_restored", _PARTIALLY) for each in observed.changes):
             # The rescue tries again to restore the same container.
             host.changes = [each for each in host.changes if each.code != _PARTIALLY]
-        host.changes += observed.changes
+        host.add(observed.changes)
         host.afterwards = observed.afterwards or host.afterwards
         if ending != "ok" and self._run.playbook == _ROLLOUT and self._play_name == _OF_RUN:
             self._cause = self._cause or (name, ending, observed)
@@ -270,7 +276,7 @@ class Recorder:
     def _host_status(self, host: _Host) -> HostStatus:
         if host.ending != "ok":
             return host.ending
-        if host.tasks and self._status != "finished":
+        if host.tasks and self._status != "finished" and (host.steps or self._settled(host) != "healthy"):
             return "interrupted"
         if not host.has_begun:
             return "not_started"

@@ -7,19 +7,22 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Res
 
 
 @pytest.mark.parametrize(
-    ("size", "healthy", "late", "limit", "ends"),
+    ("size", "healthy", "failed", "late", "limit", "ends"),
     [
-        *((size, size - 1, 0, 100, size >= 5) for size in (1, 2, 4, 5, 10)),
-        *((25, healthy, 0, 100, healthy >= 20) for healthy in (0, 19, 20, 24)),
+        *((size, size - 1, 0, 0, 100, size >= 5) for size in (1, 2, 4, 5, 10)),
+        *((25, healthy, 0, 0, 100, healthy >= 20) for healthy in (0, 19, 20, 24)),
+        *((25, 10, failed, 0, 100, failed >= 10) for failed in (9, 10)),
         # Late hosts of earlier batches are in progress, too.
-        *((25, healthy, 3, 100, healthy >= 23) for healthy in (22, 23)),
-        (25, 25, 6, 100, False),
+        *((25, healthy, 0, 3, 100, healthy >= 23) for healthy in (22, 23)),
+        (25, 25, 0, 6, 100, False),
         # Each late host might fail.
-        *((25, 20, 0, limit, limit >= 20) for limit in (0, 19.9, 20)),
+        *((25, 20, 0, 0, limit, limit >= 20) for limit in (0, 19.9, 20)),
+        *((25, 18, 4, 0, limit, limit >= 28) for limit in (27, 28)),
+        (5, 0, 4, 0, 100, False),
     ],
 )
-def test_batch_ends_with_a_fifth_in_progress(size, healthy, late, limit, ends):
-    assert _batch.may_end(size, healthy, late, limit) == ends
+def test_batch_ends_with_a_fifth_in_progress(size, healthy, failed, late, limit, ends):
+    assert _batch.may_end(size, healthy, healthy + failed, late, limit) == ends
 
 
 @pytest.mark.parametrize(
