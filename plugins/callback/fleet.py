@@ -39,10 +39,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import amount, 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import HostPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
-    DEPLOY,
     Beginnings,
     host_of,
-    is_batch_without_turn,
     is_own,
     module_of,
     own_playbook,
@@ -54,6 +52,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command imp
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, observe
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import progress_line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure, fitted, terminal_width
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import DEPLOY, Reservations
 
 _COLLECT = "Collect late hosts"
 _ERASE = "\r\x1b[K"
@@ -101,7 +100,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         self._is_plan = bool(context.CLIARGS.get("check")) or own_playbook(play) == f"{PREFIX}diagnose"
         if not self._is_quiet:
             super().v2_playbook_on_play_start(play)
-        elif play.get_name() == DEPLOY and not self._is_plan and not is_batch_without_turn(play):
+        elif play.get_name() == DEPLOY and not self._is_plan and Reservations().has_turn(DEPLOY):
             self._show_batch(play)
         elif play.get_name() == _COLLECT and self._late:
             self._erase()

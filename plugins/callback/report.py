@@ -92,7 +92,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     Beginnings,
     host_of,
     identity,
-    is_batch_without_turn,
     is_own,
     is_stdout_text,
     module_of,
@@ -125,6 +124,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import 
     lines,
     terminal_width,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     explain,
     known_secrets,
@@ -170,7 +170,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._is_ours = bool(own_playbook(play))
         if self._recorder and self._is_ours:
             variables = play.get_variable_manager().get_vars(play=play)
-            if is_batch_without_turn(play):
+            if not Reservations().has_turn(play.get_name()):
                 self._recorder.blame(NO_FURTHER_BATCH)
                 return
             with self._lock:

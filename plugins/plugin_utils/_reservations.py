@@ -14,6 +14,9 @@ from ansible import constants
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
+DEPLOY = "Deploy the engines"
+"""Name of the play of a rollout that has batches."""
+
 
 def forget_earlier_playbook(folder: Path | None = None) -> None:
     """Remove notes and engine lists of an earlier playbook of the command. Sessions are kept."""
@@ -54,6 +57,10 @@ class Reservations:
             return _lines_of(subject, Path(self._file(subject)).read_bytes())
         except FileNotFoundError:
             return []
+
+    def has_turn(self, play: str) -> bool:
+        """Return whether the play is no batch that ends at its first task, because an earlier one had many failures."""
+        return play != DEPLOY or not self.noted("stopped")
 
     def has_begun(self, host: str) -> bool:
         """Return whether a task of the command has planned the host, or an earlier playbook has."""

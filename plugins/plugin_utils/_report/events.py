@@ -19,7 +19,6 @@ from ansible.release import __version__ as core_version
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Run
-from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 _COLLECTION = Path(__file__).resolve().parents[3]
 _PLAYBOOKS = _COLLECTION / "playbooks"
@@ -45,7 +44,6 @@ _REPEATED = (
     ("vault_password_files", "--vault-password-file", "DEFAULT_VAULT_PASSWORD_FILE"),
 )
 """Destination and name of an option of ansible-playbook, and the setting with its default."""
-DEPLOY = "Deploy the engines"
 _PART = "__slb_is_part"
 """Variable of a play that a playbook of this collection imports."""
 
@@ -55,11 +53,6 @@ def own_playbook(play: Any) -> str:
     path = _path(play)
     has_report = is_own(play) and path.parent == _PLAYBOOKS and path.stem not in _WITHOUT_REPORT
     return f"slb.fleet.{path.stem}" if has_report else ""
-
-
-def is_batch_without_turn(play: Any) -> bool:
-    """Return whether the play is a batch that ends at its first task, because an earlier one had too many failures."""
-    return bool(play.get_name() == DEPLOY and Reservations().noted("stopped"))
 
 
 class Beginnings:
