@@ -25,11 +25,15 @@ class ActionModule(HostAction):
         if is_own:
             # The step may still run on the host, and its connection may be dead.
             self.reset_connection()
-            note_failure(variables)
             given.update(open_age=0, **self._age_of_own(str(given.get("request_id"))))
         if self._task.timeout:
             given.setdefault("time_limit", self.seconds_left(self._task.timeout))
-        answer = self.on_host_again("_engine_step", given)
+        try:
+            answer = self.on_host_again("_engine_step", given)
+        finally:
+            # After the step: a controller that cannot write must not keep a container from being restored.
+            if is_own:
+                note_failure(variables)
         return {**answer, "afterwards": _describe(answer)} if is_own and not answer.get("failed") else answer
 
     def _age_of_own(self, request_id: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ while the first may still be accepted. docs/dev/architecture.md shows the protoc
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, cast
@@ -40,8 +41,10 @@ class ActionModule(HostAction):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         if result.get("failed"):
-            # The others of the batch know it before its rescue, which runs when they have been verified.
-            Reservations().note("failed in its batch", str(self._variables.get("inventory_hostname")))
+            # The others of the batch know it before its rescue, which runs when they have been verified. Without the
+            # note, they wait for this host, too.
+            with contextlib.suppress(FleetError):
+                Reservations().note("failed in its batch", str(self._variables.get("inventory_hostname")))
         return result
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
     find_difference,
     work_of,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._batch import is_late
+from ansible_collections.slb.fleet.plugins.plugin_utils._batch import note_state
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
@@ -83,7 +83,7 @@ class ActionModule(HostAction):
         if phase in ("deploy", "verify"):
             result = self._deploy(host, planned, options)
             if options["may_be_late"]:
-                result["is_late"] = is_late(host, variables, result["plan"]["action"])
+                result["is_late"] = note_state(host, variables, result["plan"]["action"])
             return result
         result = self._check(host, options) if phase == "check" else self._remediate(host)
         warnings = _unknown_variables(variables)

@@ -28,8 +28,11 @@ def may_end(size: int, healthy: int, ended: int, late: int, max_fail_percentage:
     return healthy > 0 and in_progress <= size * _LATE_SHARE and may_fail * 100 <= max_fail_percentage * size
 
 
-def is_late(host: FleetHost, variables: Mapping[str, Any], action: str) -> bool:
-    """Return whether to leave the host in progress to the end of the run. ``action``: of its plan."""
+def note_state(host: FleetHost, variables: Mapping[str, Any], action: str) -> bool:
+    """Note how far the host is, and return whether it is late: left in progress to the end of the run.
+
+    ``action``: of its plan.
+    """
     notes, batch = host.reservations, set(variables["ansible_play_batch"])
     if action in ("none", "fail"):
         notes.note("healthy" if action == "none" else "failed in its batch", host.name)

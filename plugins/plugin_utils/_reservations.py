@@ -59,7 +59,7 @@ class Reservations:
             return []
 
     def has_turn(self, play: str) -> bool:
-        """Return whether the play is no batch that ends at its first task, because an earlier one had many failures."""
+        """Return whether the play does something. After a batch with too many failures, each batch ends at once."""
         return play != DEPLOY or not self.noted("stopped")
 
     def has_begun(self, host: str) -> bool:
