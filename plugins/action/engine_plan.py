@@ -188,7 +188,8 @@ class ActionModule(HostAction):
         answer = self.on_host_again("engine_record", arguments)
         raise_failure(answer)
         is_changed = bool(answer.get("changed"))
-        result = {"changed": is_changed, "has_recorded": is_changed, "is_unknown": bool(answer.get("is_unknown"))}
+        values = {key: bool(answer.get(key)) for key in ("has_deleted", "is_unknown")}
+        result = {"changed": is_changed, "has_recorded": is_changed, **values}
         if "diff" in answer:
             result["diff"] = answer["diff"]
         if self._task.check_mode:

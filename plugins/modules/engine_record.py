@@ -76,6 +76,11 @@ record:
   returned: success
   type: dict
   sample: {state: verified, name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example", age: 12.5}
+has_deleted:
+  description: Whether the container that was set aside was deleted.
+  returned: O(state=verified)
+  type: bool
+  sample: false
 """
 
 from typing import Any, Dict

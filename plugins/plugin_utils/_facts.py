@@ -69,7 +69,7 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
     "host_info": {"slb_host": Facts | None},
     "_engine_step": _CHANGED_CONTAINER,
     "engine_container": _CHANGED_CONTAINER,
-    "engine_record": {"record": _Dict | None, "is_unknown": bool | None},
+    "engine_record": {"record": _Dict | None, "has_deleted": bool | None, "is_unknown": bool | None},
     "motd": {**dict.fromkeys(("moved", "restored"), bool | None), "backup_file": str | None},
     "login": {"sessionid": str | None, "tls_fingerprint": str | None},
     "engine": {**dict.fromkeys(("outcome", "state", "answer"), str | None), "status_code": int | None},

@@ -284,11 +284,12 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
         elif is_changed:
             write(after)
             leftovers.restore_policy(slb, str(own_policy))
-        if options["remove_leftovers"] and _remove_leftover(leftover, check_mode) in ("deleted", "absent"):
+        removed = _remove_leftover(leftover, check_mode) if options["remove_leftovers"] else "kept"
+        if removed != "kept":
             after, is_changed = dict(after, set_aside=None), True
             if not check_mode:
                 write(after)
-        return _result(is_changed, record, after, slb, slb)
+        return _result(is_changed, record, after, slb, slb, has_deleted=removed == "deleted")
 
 
 def _remove_leftover(leftover: Optional[Dict[str, Any]], check_mode: bool) -> str:

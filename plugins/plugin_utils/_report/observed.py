@@ -111,10 +111,9 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
     is_done = bool(result.get("changed")) and not result.get("failed") and "results" not in result
     is_unknown = result.get("outcome") == "unknown"
     if module == "engine_plan":
-        if result.get("has_recorded") is True:
-            yield _change("record_verified")
-        elif result.get("is_unknown"):
-            yield STEP_UNKNOWN
+        done = {"record_verified": "has_recorded", "container_deleted": "has_deleted"}
+        changes = [_change(code) for code, key in done.items() if result.get(key) is True]
+        yield from changes or ([STEP_UNKNOWN] if result.get("is_unknown") else [])
     elif module == "engine_install":
         if result.get("set_aside_as") and not result.get("failed"):
             yield _change("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")

@@ -790,10 +790,11 @@ def test_verify_keeps_or_removes_the_leftover(host):
     assert (noted["previous"], noted["request_id"], noted["containers_before"]) == (None, "aa11", [])
     assert noted["set_aside"]["id"] == "c1"
     assert not verify("c2").changed
-    assert verify("c2", remove_leftovers=True).changed
-    assert record.read()["set_aside"] is None
+    removed = verify("c2", remove_leftovers=True)
+    assert (removed.changed, removed.values["has_deleted"], record.read()["set_aside"]) == (True, True, None)
     assert set(host.runtime.containers) == {"c2", "c3"}
-    assert not verify("c2", remove_leftovers=True).changed
+    again = verify("c2", remove_leftovers=True)
+    assert (again.changed, again.values["has_deleted"]) == (False, False)
     verify("c2", base_url="https://other.example")
     assert record.read()["request_id"] is None
 
