@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,7 +21,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
     find_difference,
     work_of,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._batch import note_state
+from ansible_collections.slb.fleet.plugins.plugin_utils._batch import WATCH_SECONDS, note_state
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
@@ -81,9 +83,15 @@ class ActionModule(HostAction):
         if phase == "compare":
             return self._compare(host, planned, options)
         if phase in ("deploy", "verify"):
-            result = self._deploy(host, planned, options)
-            if options["may_be_late"]:
-                result["is_late"] = note_state(host, variables, result["plan"]["action"])
+            watch = WATCH_SECONDS if options["may_be_late"] else 0.0
+            try:
+                result = self._deploy(host, planned, options)
+            except FleetError:
+                time.sleep(watch)  # the next check is as far away as that of a host in progress
+                raise
+            if watch:
+                left = min(watch, self.seconds_left(math.inf))
+                result["is_late"] = note_state(host, variables, result["plan"]["action"], left)
             return result
         result = self._check(host, options) if phase == "check" else self._remediate(host)
         warnings = _unknown_variables(variables)

@@ -57,7 +57,8 @@ options:
     description: The group that the host joins if there is something to do. In the phases V(check) and V(compare).
     type: str
   may_be_late:
-    description: Whether to end the wait for this host when most hosts of the batch are healthy. In the phase V(verify).
+    description: Whether to end the wait for this host when most hosts of the batch are healthy. In the phase V(verify). A task with
+      it takes 4 s longer, in which it watches the batch, if the host is in progress.
     type: bool
     default: false
   license_group:
@@ -165,6 +166,11 @@ has_recorded:
   returned: with O(record), if there was something to record
   type: bool
   sample: true
+has_deleted:
+  description: Whether the container that was set aside was deleted (C(slb_remove_leftovers)).
+  returned: with O(record), if there was something to record
+  type: bool
+  sample: false
 unknown_engines:
   description: Engines of the engine list that no host of the run wants, for one host of each management node. Empty with C(--limit)
     or C(slb_hosts).

@@ -9,13 +9,16 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import POLL_SECONDS, FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Engine
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import checked, is_empty
 
 _LATE_SHARE = 0.2
 """Of a batch: how many hosts may be in progress when it ends, those of earlier batches included."""
+WATCH_SECONDS = POLL_SECONDS - 1
+"""Part of the time between two checks of a host in which it watches its batch; the role's tasks wait for the rest."""
+_LOOK_SECONDS = 0.5
 
 
 def may_end(size: int, healthy: int, ended: int, late: int, max_fail_percentage: float) -> bool:
@@ -28,16 +31,31 @@ def may_end(size: int, healthy: int, ended: int, late: int, max_fail_percentage:
     return healthy > 0 and in_progress <= size * _LATE_SHARE and may_fail * 100 <= max_fail_percentage * size
 
 
-def note_state(host: FleetHost, variables: Mapping[str, Any], action: str) -> bool:
+def note_state(host: FleetHost, variables: Mapping[str, Any], action: str, watch: float) -> bool:
     """Note how far the host is, and return whether it is late: left in progress to the end of the run.
 
-    ``action``: of its plan.
+    ``action``: of its plan. ``watch``: seconds in which a host in progress waits for the end of its batch.
     """
-    notes, batch = host.reservations, set(variables["ansible_play_batch"])
+    notes = host.reservations
     if action in ("none", "fail"):
         notes.note("healthy" if action == "none" else "failed in its batch", host.name)
     if action != "wait":
         return False
+    end = time.monotonic() + watch
+    while not _ends(host, variables):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_LOOK_SECONDS)
+    engine, record = host.engine, host.last_state.record
+    until = time.monotonic() + max(0.0, record.wait_timeout - record.age)
+    notes.note("late until", "\t".join([host.name, str(until), engine.name, engine.manage_ip, engine.base_url]))
+    notes.note("late", host.name)
+    return True
+
+
+def _ends(host: FleetHost, variables: Mapping[str, Any]) -> bool:
+    """Return whether the batch of a host in progress may end."""
+    notes, batch = host.reservations, set(variables["ansible_play_batch"])
     healthy, failed = (batch.intersection(notes.noted(note)) for note in ("healthy", "failed in its batch"))
     earlier = [line.split("\t") for line in notes.noted("late until")]
     late = [
@@ -45,13 +63,7 @@ def note_state(host: FleetHost, variables: Mapping[str, Any], action: str) -> bo
         for name, end, *engine in earlier
         if name not in batch and time.monotonic() < float(end) and not host.lists_running(Engine(*engine))
     ]
-    if not may_end(len(batch), len(healthy), len(healthy | failed), len(set(late)), _limit(variables)):
-        return False
-    engine, record = host.engine, host.last_state.record
-    until = time.monotonic() + max(0.0, record.wait_timeout - record.age)
-    notes.note("late until", "\t".join([host.name, str(until), engine.name, engine.manage_ip, engine.base_url]))
-    notes.note("late", host.name)
-    return True
+    return may_end(len(batch), len(healthy), len(healthy | failed), len(set(late)), _limit(variables))
 
 
 def note_failure(variables: Mapping[str, Any]) -> None:

@@ -40,15 +40,13 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import HOST_VARIABLES, is_empty, read_variables
 
 _MAX_NAMES = 10
-_LIST_AGE_SECONDS = 10.0
-"""Maximum age of the engine list while hosts wait, and before a container is set aside."""
 _SECOND_READING_SECONDS = 5.0
 """Least time between two readings of the engine list that lack the engine of a container that runs."""
 _WAIT_MARGIN_SECONDS = 60
 """Of the wait, beyond the longest call: 30 s until the request is sent, and time for its deployment."""
 _NAMES = {"name": "slb_engine_name", "base_url": "slb_base_url", **{each: f"slb_{each}" for each in HOST_VARIABLES}}
 POLL_SECONDS = 5
-"""Seconds between two checks of a deployment, as in the role's tasks."""
+"""Seconds between two checks of a deployment, as in the role's tasks; the greatest age of the engine list meanwhile."""
 
 _UNKNOWN, _NOT_CONFIGURED, _NO_LISTING = State(), Listed("not_configured"), Listing([])
 
@@ -203,7 +201,7 @@ class FleetHost:
         return decide(self.last_state, self.policy)
 
     def fetch_list(self, *, is_deploying: bool = False) -> None:
-        """Read the engine list of the run; while hosts are deployed, at most 10 s old.
+        """Read the engine list of the run; while hosts are deployed, at most 5 s old.
 
         Then, if it has called a container that runs a leftover, read it once more, at least 5 s later.
         Call it before facts are gathered: an engine that starts in between is then a new engine, not a missing one.
@@ -212,7 +210,7 @@ class FleetHost:
         if not engine_list:
             return
         name, address = self.engine.name, self.engine.manage_ip
-        not_before = time.monotonic() - _LIST_AGE_SECONDS if is_deploying else 0.0
+        not_before = time.monotonic() - POLL_SECONDS if is_deploying else 0.0
         missing = self.reservations.noted(f"missing since {self.engine.base_url} {self.name}") if is_deploying else []
         for since in missing[:1]:
             not_before = max(not_before, float(since) + _SECOND_READING_SECONDS)

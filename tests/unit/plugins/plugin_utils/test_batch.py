@@ -1,9 +1,12 @@
 """When a batch may end, and when none may follow."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils import _batch
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Engine, State
 
 
 @pytest.mark.parametrize(
@@ -38,3 +41,22 @@ def test_batch_with_too_many_failures_is_the_last(tmp_path, monkeypatch, failed,
         _batch.note_failure(variables)
     assert bool(notes.noted("stopped")) == stops
     assert notes.noted("late") == batch[:failed]
+
+
+@pytest.mark.parametrize(("healthy", "is_late"), [(2, False), (4, True)])
+def test_host_in_progress_sees_its_batch_end(tmp_path, monkeypatch, healthy, is_late):
+    """Between two checks of its own, within a moment."""
+    notes, batch, looks = Reservations(tmp_path), [f"edge-{number}" for number in range(5)], []
+
+    def look(seconds):
+        looks.append(seconds)
+        for name in batch[1 : healthy + 1]:
+            notes.note("healthy", name)
+
+    monkeypatch.setattr(_batch, "time", SimpleNamespace(sleep=look, monotonic=lambda: 10.0 + sum(looks)))
+    engine = Engine("edge-0", "192.0.2.1", "https://console.example")
+    host = SimpleNamespace(name="edge-0", reservations=notes, engine=engine, last_state=State())
+    variables = {"ansible_play_batch": batch}
+    assert _batch.note_state(host, variables, "wait", 4.0) == is_late
+    assert (sum(looks) < 1) == is_late
+    assert notes.noted("late") == ["edge-0"] * is_late
