@@ -130,7 +130,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             noted = Reservations().hosts() if note == "any" else set(Reservations().noted(note))
             in_play = set(known.get("ansible_play_hosts_all", ()))
             left = in_play & noted if with_note else in_play - noted
-            return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left]
+            return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left] if left else []
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):
             hosts = self._find_in_hosts(given, limit, known)
