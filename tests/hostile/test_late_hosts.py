@@ -42,9 +42,9 @@ def asked(server):
 
 @pytest.mark.parametrize(("percentage", "late"), [(None, [0, 1, 0, 0]), (19, [0, 0, 0, 0])])
 def test_batch_ends_before_a_slow_host(fleet, controller, percentage, late):
-    """Unless too many hosts of it would have failed if the slow one fails."""
+    """Unless too many hosts of it would have failed if the slow one fails. So in a slice of a job of AWX."""
     server, hosts, _lie = fleet()
-    limits = json.dumps({**BATCHES, "slb_max_fail_percentage": percentage})
+    limits = json.dumps({**BATCHES, "slb_max_fail_percentage": percentage, "awx_job_id": 7})
     seen = rollout(controller, hosts, "-e", limits, ANSIBLE_STDOUT_CALLBACK="slb.fleet.fleet")
     assert (seen.run.status, seen.counts) == (0, {"healthy": 10}), seen.run.output[-3000:]
     batches = [batch for batch in seen.document["run"]["batches"] if batch["play"] == "Deploy the engines"]

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from fleet import TOPOLOGY, Fleet
 from nic_hosts import (
+    across_a_reboot,
+    across_a_restart,
     addresses,
     adopting,
     devices,
@@ -101,7 +103,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         assert [each["name"] for each in result["released"]] == [SILENT, ANSWERED], result
         again = module(fleet, host, SILENT, ANSWERED, state="absent")
         assert (again["failed"], again["changed"]) == (False, False), again
-        require_restored(host, before[host.name], SILENT, ANSWERED, rebooted=True)
+        require_restored(host, before[host.name], SILENT, ANSWERED, part=across_a_reboot)
 
     everywhere(fleet, adopt)
     reboot(fleet, *fleet.hosts.values())
@@ -119,7 +121,7 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet):
 
     everywhere(fleet, adopt)
     reboot(fleet, *fleet.hosts.values())
-    everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, rebooted=True))
+    everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, part=across_a_reboot))
 
 
 def test_everything_else_is_left_alone_with_the_reason(fleet):
@@ -350,7 +352,7 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
             host.exec(["sh", "-c", f"while {active}; do sleep 0.2; done"], timeout=180)
         shell(host, ends)
         eventually(lambda: devices(host).get(SILENT) == "disconnected", 60, "NetworkManager is back")
-        require_restored(host, before, SILENT, ANSWERED)
+        require_restored(host, before, SILENT, ANSWERED, part=across_a_restart if trouble == "stopped" else dict)
         (token,) = shell(host, "cd /run/slb-fleet && ls -d */").split("/")[:1]
         late = fleet.module(host.name, "_interface_confirm", token=token)
         assert late["code"] == "rolled_back", late
