@@ -24,7 +24,7 @@ def fleet(start, controller):
             name = json.loads(exchange.request.body)["name"]
             if after and name == "edge-7":
                 after()
-            answer(200, '{"success":false,"msg":"no room"}' if name in rejected else '{"code":0,"msg":"ok"}')(exchange)
+            answer(200, '{"success":false,"msg":"no credential 99"}' if name in rejected else '{"code":0,"msg":"ok"}')(exchange)
 
         server = start({INSTALL: [for_session(behave)]})
         hosts = inventory(server, controller.folder / "hosts", 10)
@@ -77,6 +77,8 @@ def test_failed_batch_ends_the_rollout_and_not_the_wait(fleet, controller, rejec
     assert (seen.run.status, len(asked(server))) == (2, last), seen.run.output[-3000:]
     counts = (seen.counts["healthy"], seen.counts["failed"], seen.counts["not_started"])
     assert counts == (last - 1, 1, 10 - last)
+    (failed,) = (host for host in seen.document["hosts"] if host["status"] == "failed")
+    assert ("no credential 99" in failed["summary"], "slb_user_credential_id" in failed["fix"]) == (True, True)
     assert {host["code"] for host in seen.document["hosts"] if host["status"] == "not_started"} == {"not_started"}
     assert sum(batch["hosts"] for batch in seen.document["run"]["batches"][2:]) == last
 
