@@ -223,13 +223,6 @@ class ActionModule(HostAction):
                 "seen": state.in_words(),
             },
             "engine": asdict(host.engine),
-            "recorded": {
-                "state": state.record.state,
-                "request_id": state.record.request_id,
-                "is_current": state.record_is_current,
-                "last_verified": state.record.last_verified,
-                "purpose": state.record.set_aside.purpose if state.record.set_aside else None,
-            },
         }
         work = work_of(plan, host, slb_host)
         result.update({"work": work} if work else {})

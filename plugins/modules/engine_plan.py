@@ -151,11 +151,6 @@ engine:
   returned: if the variables of the host are valid
   type: dict
   sample: {name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example"}
-recorded:
-  description: State of the deployment record before this run, C(state), C(is_current), C(last_verified) and C(purpose).
-  returned: if the variables of the host are valid
-  type: dict
-  sample: {state: none, request_id: null, is_current: false, last_verified: null, purpose: null}
 work:
   description: What a rollout would do, in one line. An approved plan (C(slb_approved_plan)) consists of these lines.
   returned: if there is something to do

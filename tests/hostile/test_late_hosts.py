@@ -24,7 +24,8 @@ def fleet(start, controller):
             name = json.loads(exchange.request.body)["name"]
             if after and name == "edge-7":
                 after()
-            answer(200, '{"success":false,"msg":"no credential 99"}' if name in rejected else '{"code":0,"msg":"ok"}')(exchange)
+            answers = ('{"code":0,"msg":"ok"}', '{"success":false,"msg":"no credential 99"}')
+            answer(200, answers[name in rejected])(exchange)
 
         server = start({INSTALL: [for_session(behave)]})
         hosts = inventory(server, controller.folder / "hosts", 10)

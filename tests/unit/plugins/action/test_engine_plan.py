@@ -154,8 +154,6 @@ def test_check_of_a_healthy_engine_returns_little(node):
     assert (outcome(result), result["plan"]["verified_by"]) == (("none", "healthy"), "host")
     assert not {"slb_host", "settings", "requests", "request_id"} & set(result)
     assert (action.groups, node.logins, result["plan"]["engine_list"]) == ([], 0, "not_configured")
-    expected = {"state": "verified", "request_id": "aa11", "is_current": True, "last_verified": "c1", "purpose": None}
-    assert result["recorded"] == expected
 
 
 @pytest.mark.parametrize("variables", [{"adopt_interfaces": True}, {"motd_after": "restored"}])
@@ -173,12 +171,6 @@ def test_check_of_a_blocked_host_is_collected_unchanged():
     assert (outcome(result), action.groups) == (("fail", "unverified_container"), ["work"])
     assert (result["plan"]["moves_banner"], result["plan"]["steps"]) == (False, [])
     assert not {"request_id"} & set(result)
-
-
-def test_record_of_a_set_aside_container_shows_its_purpose():
-    aside = {"id": "c0", "name": "slb-leftover-1", "purpose": "remediate", "exists": True}
-    result = Action(facts(1, record={"state": "none", "set_aside": aside})).run_with()
-    assert (result["recorded"]["purpose"], "slb-leftover-1" in result["plan"]["fix"]) == ("remediate", True)
 
 
 @pytest.mark.parametrize(("dest", "groups"), [("/etc/x", ["license"]), (None, [])])
