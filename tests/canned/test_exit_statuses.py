@@ -28,11 +28,3 @@ def test_exit_status_tells_whether_a_host_needs_attention(tmp_path, arguments, s
     playbook, *options = arguments
     found, output = Canned(tmp_path, edge_1=state).run(f"slb.fleet.{playbook}", *options)
     assert found == status, output
-
-
-def test_merged_reports_of_a_failed_run_are_no_failure(tmp_path):
-    fleet = Canned(tmp_path, edge_1="fails")
-    assert fleet.run("slb.fleet.audit")[0] == 2
-    status, output = fleet.run("slb.fleet.merge_reports", "-e", "slb_reports=reports", "-e", "slb_merged_dir=whole")
-    assert status == 0, output
-    assert (tmp_path / "whole" / "report.json").exists()

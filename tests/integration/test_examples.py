@@ -120,12 +120,6 @@ def test_engine_list_of_the_docs_fits_the_lab(fleet, tmp_path):
     assert "Engine list empty" in done.output
 
 
-def test_own_play_runs(fleet, tmp_path):
-    (play,) = yaml.safe_load((ROOT / "examples" / "own_play.yml").read_text())
-    play.pop("module_defaults")
-    run(fleet, tmp_path, play)
-
-
 @pytest.fixture(scope="module")
 def listed_fleet(fleet):
     """After the tests above, which want a console that lists no engine."""

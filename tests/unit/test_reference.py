@@ -81,17 +81,3 @@ def test_messages_page_has_each_code_and_no_other():
     missing, unknown = codes() - set(documented), set(documented) - codes()
     assert not missing, f"add a section to docs/reference/messages.md for {sorted(missing)}"
     assert not unknown, f"remove from docs/reference/messages.md: {sorted(unknown)}"
-
-
-def test_section_of_a_rule_is_generated_except_notes():
-    page = reference.messages_page(
-        "# Codes\n\n## leftover\n\n- When: Old.\n- Check: Logs\n  of it.\n- Fix: Old.\n- Note: Own.\n"
-    )
-    rule = next(rule for rule in RULES if rule.code == "leftover")
-    lines = page.split("## leftover\n\n")[1].split("\n\n")[0].splitlines()
-    assert lines[0] == f"- When: {rule.when[0].upper()}{rule.when[1:]}."
-    assert lines[1:] == [
-        *("- Plan: replace", "- Check: Logs", "  of it.", "- Fix: None needed: `rollout` replaces the container."),
-        "- Note: Own.",
-    ]
-    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) >= {rule.code for rule in RULES}

@@ -173,13 +173,6 @@ def test_check_of_a_blocked_host_is_collected_unchanged():
     assert not {"request_id"} & set(result)
 
 
-@pytest.mark.parametrize(("dest", "groups"), [("/etc/x", ["license"]), (None, [])])
-def test_license_group_has_hosts_with_a_license_dest(dest, groups):
-    action = Action(HEALTHY, group="work", license_group="license")
-    action.run_with(license_dest=dest, license_src="/etc/y" if dest else None)
-    assert action.groups == groups
-
-
 @pytest.mark.parametrize(("given", "limit"), [(None, 55), ("20", 15), (300, 115)])
 def test_check_has_the_time_limit_of_its_host(given, limit):
     action = Action(ABSENT)
@@ -325,12 +318,6 @@ def test_comparison_asks_no_management_node_that_was_unavailable(node):
     result = second.run_with(engine_list=LIST)
     assert (outcome(result), second.groups) == (("fail", "management_node_unavailable"), [])
     assert len(node.fetched) == 1
-
-
-def test_unknown_engines_are_listed_on_demand():
-    args = {"phase": "compare", "planned": checked()}
-    assert Action(ABSENT, list_unknown_engines=True, **args).run_with()["unknown_engines"] == []
-    assert "unknown_engines" not in Action(ABSENT, **args).run_with()
 
 
 @pytest.mark.parametrize("option", ["record", "list_unknown_engines", "group", "license_group"])

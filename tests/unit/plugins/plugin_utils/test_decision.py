@@ -30,15 +30,7 @@ OTHER = Engine("edge-2", "192.0.2.2", "https://console.example")
 NEW, OLD = "new" * 21, "old" * 21
 IDS = (None, NEW, OLD)
 LISTED = (
-    "not_configured",
-    "running",
-    "deploying",
-    "failed",
-    "not_listed",
-    "elsewhere",
-    "other_name",
-    "empty",
-    "unknown",
+    *("not_configured", "running", "deploying", "failed", "not_listed", "elsewhere", "other_name", "empty", "unknown"),
     "incomplete",
 )
 

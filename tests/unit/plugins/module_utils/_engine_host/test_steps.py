@@ -131,17 +131,6 @@ def test_prepare_check_mode_changes_nothing(host):
     assert (result.changed, result.values["record"]["state"], host.state()) == (True, "prepared", before)
 
 
-def test_prepare_again_is_idempotent(host):
-    host.runtime.add()
-    given = options(host)
-    first = steps.prepare(given, False)
-    lasting = host.state()
-    second = steps.prepare(given, False)
-    assert host.state() == lasting
-    assert second.values["set_aside_as"] == first.values["set_aside_as"]
-    assert second.values["record"]["request_id"] == "aa11"
-
-
 @pytest.mark.parametrize("status", ["running", "paused", "exited", "created", "restarting"])
 def test_restore_returns_to_the_state_before(host, status):
     host.runtime.add(status=status, policy="always", max=0)

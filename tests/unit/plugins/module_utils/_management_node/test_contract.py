@@ -319,14 +319,7 @@ def test_each_row_decides_an_answer_of_the_tables():
 
 
 WORDS = (
-    "deploying",
-    "already exists",
-    "port 8000 is in use",
-    "failed",
-    "success",
-    "401",
-    "引擎已存在",
-    "error",
+    *("deploying", "already exists", "port 8000 is in use", "failed", "success", "401", "引擎已存在", "error"),
     "edge-1",
 )
 KEYS = st.sampled_from(("name", "error", "message", "reason", "status", "code", "success", "data", "result", "x"))

@@ -10,7 +10,6 @@ import pytest
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Document,
     HostEntry,
-    UnknownEngine,
     names_for_retry,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
@@ -23,7 +22,6 @@ from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_
     PLAN,
     RUNNING,
     RecordedRun,
-    planned,
     troubled,
 )
 
@@ -142,13 +140,6 @@ def test_run_killed_in_a_step_counts_the_host_as_changed():
     document = run.ended("interrupted")
     assert [[change.code for change in host.changes] for host in document.hosts] == [["step_unknown"], []]
     assert document.counts["changed"] == 1
-
-
-def test_failed_host_with_work_left_has_a_fix():
-    run = RecordedRun().play("deploy", "edge-1")
-    run.plan("edge-1", {**ABSENT, "action": "replace"})
-    run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": ABSENT["summary"]}, ending="failed")
-    assert of(run.ended()).fix
 
 
 def test_check_mode_plans_and_counts_no_change():
@@ -377,12 +368,6 @@ def test_odd_result_of_a_host_leaves_the_report_whole(odd):
     document = run.ended()
     assert statuses(document) == ["failed", "healthy"]
     assert len(json.dumps(document.as_json())) < 20_000
-
-
-def test_unknown_engine_is_listed_with_its_management_node():
-    run = RecordedRun("slb.fleet.audit").play("check", "edge-1")
-    run.task("edge-1", PLAN, planned(HEALTHY, unknown_engines=["edge-9 (192.0.2.9)"]))
-    assert run.ended().unknown_engines == (UnknownEngine("edge-9 (192.0.2.9)", NODE),)
 
 
 @pytest.mark.parametrize(

@@ -173,12 +173,3 @@ def test_each_change_is_counted(code):
     host = HostEntry("edge-1", "failed", changes=(Change(code, "x"),))
     shown = "\n".join(lines(replace(document, hosts=(host,))))
     assert "Changed: 1 " in shown
-
-
-def test_step_that_was_cut_is_shown_as_unknown():
-    run = RecordedRun().play("deploy", "edge-1")
-    run.plan("edge-1", RUNNING)
-    run.task("edge-1", "slb.fleet.engine_install", {"failed": True, "is_unknown": True, "msg": "x"})
-    document = run.ended()
-    assert "Changed: 1 step with unknown result" in list(lines(document))
-    assert document.hosts[0].observations[-1] == "afterwards: unknown"
