@@ -51,7 +51,6 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
         result = run(scenario.call, {"password": PASSWORD, **options}, session, scenario)
     assert time.monotonic() - begin < WITHOUT_END / 5
     assert (result.get("code", ""), result.get("outcome", "")) == (scenario.code, scenario.outcome), result
-    assert scenario.gap is None or result["gap"] == scenario.gap, result
     assert scenario.connections in (None, node.connections), result
     calls = 0 if scenario.call == "login" else node.seen[path]
     assert (node.seen[LOGIN], calls) == scenario.seen, result

@@ -171,18 +171,6 @@ def table(monkeypatch):
     return replace
 
 
-def test_parse_table_reads_both_families():
-    ipv4, ipv6 = (
-        sockets.parse_table("head\n" + text)[0]
-        for text in (
-            entry(8000, LISTEN, 7, 443),
-            entry(8000, LISTEN, 7).replace("0100007F:", "B80D01200000000000000000070000FF:"),
-        )
-    )
-    assert ipv4 == ("127.0.0.1", 8000, "192.0.2.7:443", 443, 10, 7)
-    assert (ipv6.address, ipv6.port) == ("2001:db8::ff00:7", 8000)
-
-
 @pytest.mark.parametrize(
     ("others", "inbound_ports", "outbound"),
     [

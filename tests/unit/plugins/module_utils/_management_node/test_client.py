@@ -34,17 +34,6 @@ def test_session_keeps_the_newest_id(cookies, at, expected, changes):
     assert updated.at == (at if changes else 5.0)
 
 
-def test_session_without_an_id_gets_no_empty_one():
-    ended = Session({"sessionid": "old", "lang": "zh"}, at=5.0).updated({"sessionid": None}, 6.0, has_served=False)
-    assert ended.updated({"lang": "en"}, 5.5, has_served=False).cookies == {"lang": "en"}
-
-
-def test_session_that_serves_has_no_renewals():
-    session = Session({"sessionid": "a"}, renewals=2).updated({}, 1.0, has_served=True)
-    assert (session.has_served, session.is_accepted, session.renewals) == (True, True, 0)
-    assert session.updated({}, 2.0, has_served=False).has_served
-
-
 @pytest.mark.parametrize(
     ("target", "fix"),
     [

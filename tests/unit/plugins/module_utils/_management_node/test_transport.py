@@ -4,7 +4,6 @@ import errno
 import functools
 import gzip
 import io
-import ssl
 import threading
 import zlib
 
@@ -24,14 +23,6 @@ HALF = zipped(TEXT[:99]) + zipped(TEXT[99:])
 
 def way():
     return transport.Transport(Connection("https://console.example", "admin", "x"))
-
-
-def test_failure_of_tls_names_its_reason():
-    error = ssl.SSLError(1, "[SSL: UNSUPPORTED_PROTOCOL] (_ssl.c:1)")
-    error.reason = "UNSUPPORTED_PROTOCOL"
-    failure = way()._failure(error, GET, transport._Line(""), 1)
-    assert "UNSUPPORTED_PROTOCOL" in failure.summary
-    assert "client_cert" in failure.fix
 
 
 def test_failure_of_the_network_shows_the_cause():
