@@ -28,10 +28,10 @@ TOKEN = "tok3n-of-the-login"
     ],
 )
 def test_session_keeps_the_newest_id(cookies, at, expected, changes):
-    session = Session({"sessionid": "old", "lang": "zh"}, renewals=2, login="x", at=5.0)
+    session = Session({"sessionid": "old", "lang": "zh"}, renewals=2, login="x", at=5.0, has_served=True)
     updated = session.updated(cookies, at, has_served=False)
     assert (updated.cookies, updated.changes, updated.login, updated.renewals) == (expected, changes, "x", 2)
-    assert updated.at == (at if changes else 5.0)
+    assert (updated.at, updated.has_served) == (at if changes else 5.0, True)
 
 
 @pytest.mark.parametrize(
