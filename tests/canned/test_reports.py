@@ -201,8 +201,6 @@ def test_run_limited_to_its_retry_file_keeps_its_hosts(tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        ("--tags", "nosuch"),
-        ("--skip-tags", "always"),
         ("--step",),
         ("--start-at-task", "Publish the counts, and the groups of hosts by reason"),
     ],

@@ -45,12 +45,7 @@ def test_template_runs_with_the_answers_of_its_survey(start, controller, templat
 
 
 @pytest.mark.parametrize(
-    "variables",
-    [
-        {"slb_canary": "edge-2"},
-        {"slb_canary": "edge-2", "slb_hosts": ""},
-        {"slb_hosts": "edge-2,engines"},
-    ],
+    "variables", [{"slb_canary": "edge-2"}, {"slb_canary": "edge-2", "slb_hosts": ""}, {"slb_hosts": "edge-2,engines"}]
 )
 def test_canary_is_deployed_first(start, controller, variables):
     server = start()

@@ -6,38 +6,22 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._causes import CAUSES, find_cause
 
+PROMPT = "Timeout (12s) waiting for privilege escalation prompt: "
 SEEN = [
     ("Missing sudo password", "permission_denied", "--ask-become-pass"),
     ("Incorrect sudo password", "permission_denied", "--ask-become-pass"),
     ("sudo: a password is required", "permission_denied", "--ask-become-pass"),
-    ("Timeout (12s) waiting for privilege escalation prompt: ", "host_not_checked", "ansible_timeout"),
-    (
-        "Timeout (12s) waiting for privilege escalation prompt: [sudo: authenticate] Password: ",
-        "permission_denied",
-        "--ask-become-pass",
-    ),
+    (PROMPT, "host_not_checked", "ansible_timeout"),
+    (f"{PROMPT}[sudo: authenticate] Password: ", "permission_denied", "--ask-become-pass"),
     ("sudo: sorry, you must have a tty to run sudo", "permission_denied", "requiretty"),
     ("ops is not in the sudoers file.  This incident will be reported.", "permission_denied", "sudoers.d"),
     ("Sorry, user ops is not allowed to execute '/bin/sh' as root on edge-7.", "permission_denied", "sudoers.d"),
     ("su: Authentication failure", "permission_denied", "--ask-become-pass"),
     ("WARNING: Your password has expired.\nPassword change required", "permission_denied", "passwd"),
     ("Your account has expired; please contact your system administrator.", "permission_denied", "chage"),
-    (
-        "sudo: account validation failure, is your account locked?\nsudo: a password is required",
-        "permission_denied",
-        "chage",
-    ),
-    (
-        "Timeout (12s) waiting for privilege escalation prompt: \nsudo: Account or password is expired, reset your "
-        "password and try again\nChanging password for ops.",
-        "permission_denied",
-        "passwd",
-    ),
-    (
-        "Timeout (12s) waiting for privilege escalation prompt: Changing password for ops.",
-        "permission_denied",
-        "passwd",
-    ),
+    ("sudo: account validation failure, is your account locked?\nsudo: a password is", "permission_denied", "chage"),
+    (f"{PROMPT}\nsudo: Account or password is expired, reset your password", "permission_denied", "passwd"),
+    (f"{PROMPT}Changing password for ops.", "permission_denied", "passwd"),
     ("sudo: Password expired, contact your system administrator", "permission_denied", "passwd"),
     ("OSError: [Errno 28] No space left on device", "host_not_checked", "df"),
     ("Failed to create temporary directory: No space left on device", "host_not_checked", "df"),

@@ -6,13 +6,7 @@ from multiprocessing import get_context
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.modules import (
-    _engine_step,
-    engine_container,
-    engine_record,
-    interface,
-    motd,
-)
+from ansible_collections.slb.fleet.plugins.modules import _engine_step, engine_container, engine_record, interface, motd
 
 OTHER_USER = 65534  # who owns nothing on the machine
 

@@ -57,7 +57,7 @@ REFUSED = FleetError("login_rejected", "Login rejected.", "Check it.")
 OWN = record("requested", age=1000, containers_before=(OLD,))
 YOUNG = replace(OWN, age=20)
 SET_ASIDE, LEFT = SetAside(OLD, "slb-leftover-1"), ("slb-leftover-1",)
-DELETED = replace(SET_ASIDE, exists=False)
+DELETED, SLOW = replace(SET_ASIDE, exists=False), replace(SET_ASIDE, stop_timeout=100)
 PREPARING, RESTORING = (
     record(state, set_aside=SET_ASIDE, age=200, containers_before=(OLD,)) for state in ("preparing", "restoring")
 )
@@ -67,7 +67,7 @@ UNHEALTHY, STARTING = container(health="unhealthy"), container(health="starting"
 
 
 OLD_STEP = replace(PREPARING, age=120)
-MISSING = RunState(missing=("edge-8", "edge-9"), limit=1)
+MISSING, ONE_MISSING = RunState(missing=("edge-8", "edge-9"), limit=1), RunState(missing=("x",))
 
 
 def unlisted(note, code):
@@ -145,12 +145,7 @@ ROWS = [
     (host(container("exited", OLD), RESTORING), Policy(), "restore", "replacement_interrupted"),
     (host(ABSENT, replace(PREPARING, state="prepared")), Policy(), "restore", "replacement_interrupted"),
     (host(ABSENT, replace(PREPARING, age=20)), Policy(), "wait", "replacement_in_progress"),
-    (
-        host(ABSENT, replace(PREPARING, set_aside=replace(SET_ASIDE, stop_timeout=100))),
-        Policy(),
-        "wait",
-        "replacement_in_progress",
-    ),
+    (host(ABSENT, replace(PREPARING, set_aside=SLOW)), Policy(), "wait", "replacement_in_progress"),
     (host(container(), replace(RESTORING, sent=True)), Policy(), "restore", "replacement_interrupted"),
     (host(container(), RESTORING), Policy(), "fail", "name_taken"),
     (host(container(), replace(RESTORING, set_aside=DELETED)), Policy(), "restore", "replacement_interrupted"),
@@ -274,12 +269,7 @@ ROWS = [
     (host(listed="not_listed", run=RunState(("edge-1", "edge-2"))), Policy(), "replace", "leftover"),
     (host(listed="not_listed", run=MISSING), Policy(), "fail", "engine_list_unreliable"),
     (host(note=record(), listed="not_listed", run=MISSING), Policy(), "fail", "engine_list_unreliable"),
-    (
-        host(note=record(), listed="not_listed", run=RunState(missing=("x",))),
-        Policy(),
-        "fail",
-        "missing_from_engine_list",
-    ),
+    (host(note=record(), listed="not_listed", run=ONE_MISSING), Policy(), "fail", "missing_from_engine_list"),
     (host(ABSENT, outcome="unknown"), Policy(), "fail", "install_outcome_unknown"),
     (host(ABSENT, OLD_STEP, outcome="unknown"), Policy(), "restore", "replacement_interrupted"),
     (host(note=record(), outcome="unknown"), Policy(), "none", "healthy"),
@@ -290,7 +280,31 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("state", "policy", "action", "code"), ROWS)
+AT_BOUNDS = [  # of times
+    (host(ABSENT, replace(PREPARING, age=119.9)), "wait", "replacement_in_progress"),
+    (host(ABSENT, replace(PREPARING, age=120)), "restore", "replacement_interrupted"),
+    (host(ABSENT, replace(OWN, age=179.9)), "wait", "deployment_in_progress"),
+    (host(ABSENT, replace(OWN, age=180)), "install", "deployment_failed"),
+    (unlisted(replace(OWN, age=179.9), "management_node_unavailable"), "wait", "deployment_in_progress"),
+    (unlisted(replace(OWN, age=180), "management_node_unavailable"), "fail", "management_node_unavailable"),
+    (host(container(uptime=4.9), OWN), "wait", "deployment_settling"),
+    (host(container(uptime=5), OWN), "record", "deployment_finished"),
+    (host(container(uptime=1, restart_count=1), OWN), "replace", "deployment_failed"),
+    (host(container(uptime=None), OWN), "wait", "deployment_settling"),
+    (host(container(uptime=1), record()), "none", "healthy"),
+    (host(container(uptime=1, restart_count=1), record()), "wait", "engine_restarting"),
+    (host(container(uptime=5, restart_count=1), record()), "wait", "engine_restarting"),
+    (host(container(uptime=29.9, restart_count=1), record()), "wait", "engine_restarting"),
+    (host(container(uptime=30, restart_count=1), record()), "none", "healthy"),
+    (host(container(uptime=4.9, restart_count=1), OWN), "replace", "deployment_failed"),
+    (host(container(uptime=5, restart_count=1), OWN), "wait", "deployment_settling"),
+    (host(container(uptime=30, restart_count=1), OWN), "record", "deployment_finished"),
+]
+
+
+@pytest.mark.parametrize(
+    ("state", "policy", "action", "code"), [*ROWS, *((state, Policy(), *plan) for state, *plan in AT_BOUNDS)]
+)
 def test_decide_row(state, policy, action, code):
     plan = decide(state, policy)
     assert (plan.action, plan.code) == (action, code), plan
@@ -390,34 +404,6 @@ def test_decide_unwritable_record_never_changes_a_host(state):
 
 
 MIDDLE = "mid" * 21
-
-
-@pytest.mark.parametrize(
-    ("state", "action", "code"),
-    [
-        (host(ABSENT, replace(PREPARING, age=119.9)), "wait", "replacement_in_progress"),
-        (host(ABSENT, replace(PREPARING, age=120)), "restore", "replacement_interrupted"),
-        (host(ABSENT, replace(OWN, age=179.9)), "wait", "deployment_in_progress"),
-        (host(ABSENT, replace(OWN, age=180)), "install", "deployment_failed"),
-        (unlisted(replace(OWN, age=179.9), "management_node_unavailable"), "wait", "deployment_in_progress"),
-        (unlisted(replace(OWN, age=180), "management_node_unavailable"), "fail", "management_node_unavailable"),
-        (host(container(uptime=4.9), OWN), "wait", "deployment_settling"),
-        (host(container(uptime=5), OWN), "record", "deployment_finished"),
-        (host(container(uptime=1, restart_count=1), OWN), "replace", "deployment_failed"),
-        (host(container(uptime=None), OWN), "wait", "deployment_settling"),
-        (host(container(uptime=1), record()), "none", "healthy"),
-        (host(container(uptime=1, restart_count=1), record()), "wait", "engine_restarting"),
-        (host(container(uptime=5, restart_count=1), record()), "wait", "engine_restarting"),
-        (host(container(uptime=29.9, restart_count=1), record()), "wait", "engine_restarting"),
-        (host(container(uptime=30, restart_count=1), record()), "none", "healthy"),
-        (host(container(uptime=4.9, restart_count=1), OWN), "replace", "deployment_failed"),
-        (host(container(uptime=5, restart_count=1), OWN), "wait", "deployment_settling"),
-        (host(container(uptime=30, restart_count=1), OWN), "record", "deployment_finished"),
-    ],
-)
-def test_decide_at_the_bounds_of_times(state, action, code):
-    plan = decide(state, Policy())
-    assert (plan.action, plan.code) == (action, code)
 
 
 @pytest.mark.parametrize(

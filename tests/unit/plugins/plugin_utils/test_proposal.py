@@ -38,34 +38,26 @@ HAL = {"_embedded": {"engines": rows(*UP)}, "page": {"size": 20, "totalElements"
 EXTJS = {"success": True, "msg": "", "data": {"items": rows(*UP), "total": "3"}}
 GROUPS = {"groups": [{"engines": rows(*UP)[:2]}, {"engines": rows(*UP)[2:]}]}
 OTHERS = {"alarms": {"total": 3}, "v": {"total": 3, "e": rows(*UP)}}
+RENAMED = [{**row, "name": f"slb{number}"} for number, row in enumerate(rows(*UP))]
+ELSEWHERE = [{**row, "ip": f"198.51.100.{number}"} for number, row in enumerate(rows(*UP))]
+PAGE_OF_OTHERS = {**OTHERS, "v": {"total": 9, "e": rows(*UP)}}
+UNMAPPED = rows("running", "deploying", "Upgrading")
 TWO = {"alarms": rows(*UP)[:2], "engines": rows(*UP)}
 DRF = {"count": 3, "next": None, "previous": None, "results": rows(*UP)}
 CASES = {
     "Spring page": (
         SPRING,
         option("content", total="totalElements", **WORDS),
-        ["Hosts in the list: 3 of 3. Not in the list: none."],
+        ["list: 3 of 3. Not in the list: none."],
     ),
     "Spring HAL": (HAL, option("_embedded.engines", **WORDS), ["page.totalElements"]),
     "envelope": (EXTJS, option("data.items", total="data.total", **WORDS), ["Set deploying: no such word now."]),
     "DRF": (DRF, option("results", **WORDS), ["all engines: count."]),
     "Spring slice": ({"content": rows(*UP), "numberOfElements": 3}, option("content", **WORDS), ["numberOfElements"]),
-    "total of another list": (
-        {"vips": {"items": [], "total": 3}, "items": rows(*UP)},
-        option("items", **WORDS),
-        ["vips.total"],
-    ),
-    "state of a task": (
-        [{**row, "status": "Up", "task": "running"} for row in rows("x", "x")],
-        option(state=""),
-        ["Set state, running", "status (Up)"],
-    ),
+    "total of another list": ({"vips": {"total": 3}, "items": rows(*UP)}, option("items", **WORDS), ["vips.total"]),
+    "state of a task": (rows("Up", "Up", task="running"), option(state=""), ["Set state, running", "status (Up)"]),
     "totals of others": (OTHERS, option("v.e", total="v.total", **WORDS), []),
-    "page among totals of others": (
-        {**OTHERS, "v": {"total": 9, "e": rows(*UP)}},
-        option("v.e", **WORDS),
-        ["v.total differs"],
-    ),
+    "page among totals of others": (PAGE_OF_OTHERS, option("v.e", **WORDS), ["v.total differs"]),
     "plain list": (rows(*UP), option(**WORDS), ["No total found"]),
     "groups": (GROUPS, option("groups.*.engines", **WORDS), []),
     "nested keys": (NESTED, option("items", "spec.name", "spec.net.ip", "status.phase", running=["Running"]), []),
@@ -77,23 +69,11 @@ CASES = {
     "words as states": (rows("UP", "UP", "DOWN"), option(state=""), ["status (DOWN, UP)"]),
     "two states": (rows(*UP, wanted="running"), option(state=""), ["values: status (failed, running), wanted."]),
     "state as word and label": ([{**row, "label": row["status"].title()} for row in rows(*UP)], option(**WORDS), []),
-    "unmapped state": (
-        rows("running", "deploying", "Upgrading"),
-        option(running=["running"], deploying=["deploying"]),
-        ["Assign to running, deploying or failed: Upgrading."],
-    ),
+    "unmapped state": (UNMAPPED, option(running=["running"], deploying=["deploying"]), ["or failed: Upgrading."]),
     "two lists": (TWO, option("engines", **WORDS), ["Other lists with hosts: 'alarms'."]),
     "names of peers": (PEERS, option(**WORDS), []),
-    "other names": (
-        [{**row, "name": f"slb{number}"} for number, row in enumerate(rows(*UP))],
-        option(name="", **WORDS),
-        ["Set name, or correct slb_engine_name: no key fits. Keys: id, name, ip, status."],
-    ),
-    "other addresses": (
-        [{**row, "ip": f"198.51.100.{number}"} for number, row in enumerate(rows(*UP))],
-        option(address="", **WORDS),
-        ["Set address, or correct slb_manage_ip"],
-    ),
+    "other names": (RENAMED, option(name="", **WORDS), ["Set name, or correct slb_engine_name: no key fits."]),
+    "other addresses": (ELSEWHERE, option(address="", **WORDS), ["Set address, or correct slb_manage_ip"]),
     "ambiguous total": ({"size": 3, "n": 3, "rows": rows(*UP)}, option("rows", **WORDS), ["all engines: size, n."]),
     "total of one engine": ({"v": 1, "rows": rows("running")}, option("rows", running=["running"]), ["engines: v."]),
     "a page": ({"data": rows(*UP), "size": 3, "total": 7}, option("data", **WORDS), ["total differs from the number"]),

@@ -35,11 +35,7 @@ def serve():
 @contextlib.contextmanager
 def connected():
     """Connect this process with itself; yield the server, the client and both ends as they are reported."""
-    with (
-        serve() as server,
-        socket.create_connection(server.getsockname()) as client,
-        server.accept()[0],
-    ):
+    with serve() as server, socket.create_connection(server.getsockname()) as client, server.accept()[0]:
         yield server, client, *("{}:{}".format(*each.getsockname()) for each in (server, client))
 
 

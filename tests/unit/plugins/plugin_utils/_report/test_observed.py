@@ -54,22 +54,18 @@ def test_code_of_a_change_stays(module, values, codes):
     assert " ".join(each.code for each in changes) == codes
 
 
+NO_REASON = "Ansible gives no reason; -vvv shows its output."
+UNEXPECTED = {"msg": "Unexpected failure during module execution: ", "exception": "Traceback:\nAssertionError"}
+CRASHED = {"msg": "MODULE FAILURE\nSee stdout/stderr", "module_stderr": "Traceback:\n  x\nOSError: full\n"}
+
+
 @pytest.mark.parametrize(
     ("result", "summary"),
     [
-        ({}, "Ansible gives no reason; -vvv shows its output."),
-        (
-            {"msg": "Task failed.", "exception": "(traceback unavailable)"},
-            "Ansible gives no reason; -vvv shows its output.",
-        ),
-        (
-            {"msg": "Unexpected failure during module execution: ", "exception": "Traceback:\nAssertionError"},
-            "AssertionError",
-        ),
-        (
-            {"msg": "MODULE FAILURE\nSee stdout/stderr", "module_stderr": "Traceback:\n  x\nOSError: full\n"},
-            "OSError: full",
-        ),
+        ({}, NO_REASON),
+        ({"msg": "Task failed.", "exception": "(traceback unavailable)"}, NO_REASON),
+        (UNEXPECTED, "AssertionError"),
+        (CRASHED, "OSError: full"),
     ],
 )
 def test_observe_failure_without_a_message_has_a_cause(result, summary):

@@ -7,11 +7,7 @@ import shlex
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
-    Document,
-    HostEntry,
-    names_for_retry,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry, names_for_retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally, progress_line
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
