@@ -32,15 +32,6 @@ def download(dest, **options):
     return {"slb.fleet.license": {"dest": str(dest), **options}}
 
 
-def test_hosts_share_one_login(start, run):
-    node = start()
-    done = run([engine_task()], of(node, PASSWORD), "--forks", "10", "-vvvv", hosts=40)
-    done.assert_ok()
-    assert node.seen == {LOGIN: 1, INSTALL: 40}
-    assert PASSWORD not in done.output
-    assert f"of{node.port}" not in done.output
-
-
 def test_check_mode_sends_no_install(start, run, tmp_path):
     node = start({LIST: [answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1/24","st":"odd"}]}')]})
     tasks = [

@@ -307,15 +307,7 @@ HAPPENS: dict[str, tuple[Callable[[History, Actor], None], list[str]]] = {
     "deployment late": (_set("The next deployment will end late.", deployment_fault="is late"), ["at once"]),
 }
 
-OFTEN = [
-    "run killed",
-    "answer lost",
-    "person uses",
-    "person uses",
-    "person uses",
-    "stands still 90 s",
-    "stands still 90 s",
-]
+OFTEN = ["run killed", "answer lost", *["person uses"] * 3, *["stands still 90 s"] * 2]
 SETUPS = {
     "first": st.sampled_from(["running", "running", "running", "exited", "created", "absent"]),
     "policy": st.sampled_from(["always", "no", "on-failure:3"]),
