@@ -37,7 +37,7 @@ HOST = {
 OTHERS = ("edge-2", "edge-3", "edge-4", "edge-5")
 _KEYWORDS = {
     *("name", "block", "rescue", "always", "when", "register", "until", "retries", "delay", "timeout", "throttle"),
-    *("changed_when", "failed_when", "ignore_errors", "delegate_to", "become", "run_once", "vars"),
+    *("changed_when", "ignore_errors", "run_once", "vars"),
 }
 _TASK = {
     **{"async_val": 0, "check_mode": False, "diff": False, "delegate_to": None, "environment": None, "no_log": False},
@@ -232,9 +232,8 @@ class Run:
             if "register" in task:
                 self.variables[task["register"]] = result
             result.setdefault("failed", False)
-            for key in ("changed_when", "failed_when"):
-                if key in task:
-                    result[key[:-5]] = self._is_true(task[key])
+            if "changed_when" in task:
+                result["changed"] = self._is_true(task["changed_when"])
             if "until" not in task or self._is_true(task["until"]):
                 return result
             self._say_poll(result)
@@ -252,12 +251,8 @@ class Run:
             return {}
         if kind == "fail":
             return {"failed": True, "msg": arguments["msg"]}
-        if kind == "meta":
-            if arguments == "reset_connection":
-                self.connection.reset()
-            return {}
-        if kind in ("wait_for", "pause"):
-            HERE.world.pause("sleep", float(arguments.get("timeout") or arguments.get("seconds") or 0))
+        if kind == "pause":
+            HERE.world.pause("sleep", float(arguments.get("seconds") or 0))
             return {}
         collection, _dot, name = kind.rpartition(".")
         if collection != "slb.fleet":

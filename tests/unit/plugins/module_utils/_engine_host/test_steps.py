@@ -534,26 +534,20 @@ def test_stop_command_has_the_time_of_the_stop(host):
     assert times["stop"] - times["rename"] == 50
 
 
-def test_restore_of_an_untouched_container_is_at_once(host):
-    """The first write comes before the stop: without it, no stop is pending."""
-    host.runtime.add()
-    assert host.kill_before(1, lambda: prepare(host)), "the module dies before its first write"
-    assert (noted_state(), restore().changed, host.file()) == ("preparing", True, None)
-    assert host.runtime.show() == RUNNING
-
-
-def test_restore_of_a_stop_that_is_over_waits_for_nothing(host, monkeypatch):
-    """A person has started the container again; and a step of an install has stopped none."""
-    monkeypatch.setattr(leftovers, "wait_for_stop", lambda _aside, _seconds: pytest.fail("nothing is pending"))
-    host.runtime.add()
-    prepare(host)
-    host.runtime.set("running", name="slb")
-    assert restore().values["restored"]
-    assert (host.runtime.show(), host.file()) == (RUNNING, None)
-
-    host.runtime.containers.clear()
-    assert host.kill_before(1, lambda: prepare(host, action="install")), "the module dies before the record is prepared"
-    assert (noted_state(), restore().changed, host.file()) == ("preparing", True, None)
+@pytest.mark.parametrize("case", ["killed before the stop", "started by a person", "install"])
+def test_restore_awaits_no_stop_that_was_not_begun(host, monkeypatch, case):
+    if case != "killed before the stop":
+        monkeypatch.setattr(leftovers, "wait_for_stop", lambda _aside, _seconds: pytest.fail("nothing is pending"))
+    if case != "install":
+        host.runtime.add()
+    if case == "started by a person":
+        prepare(host)
+        host.runtime.set("running", name="slb")
+    else:
+        assert host.kill_before(1, lambda: prepare(host)), "the module dies after its first write"
+        assert noted_state() == "preparing"
+    assert (restore().changed, host.file()) == (True, None)
+    assert host.runtime.show() == (None if case == "install" else RUNNING)
 
 
 def test_restore_by_hand_keeps_a_young_request(host):
