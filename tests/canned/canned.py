@@ -22,11 +22,8 @@ _BREAKS = {"module": "engine_record", "merge": {"failed": True, "msg": "no space
 
 
 def _as(state: str, folder: Path) -> dict[str, Any]:
-    kind, _once, file = state.partition(" once ")
-    kind, _after, seconds = kind.partition(" after ")
+    kind, _after, seconds = state.partition(" after ")
     variables = {"stateful_state": STATES[kind], "stateful_answers_after": float(seconds or 0)}
-    if file:
-        variables["stateful_once"] = str(folder / file)
     if kind == "breaks":
         variables["stateful_lie"] = str(folder / "breaks.json")
     return variables
@@ -34,7 +31,7 @@ def _as(state: str, folder: Path) -> dict[str, Any]:
 
 class Canned:
     """A fleet in ``folder``. ``states``: that of each host in ``STATES``, where ``breaks`` needs work that fails; and
-    after how many seconds it answers: healthy after 3; or once which file exists in ``folder``: healthy once asked.
+    after how many seconds it answers: healthy after 3.
     """
 
     def __init__(self, folder: Path, **states: str) -> None:

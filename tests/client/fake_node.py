@@ -267,10 +267,10 @@ def new_session(
 
 
 @reply
-def for_session(exchange: Exchange, then: Reply, otherwise: Reply | None = None) -> None:
-    """Use ``then`` for a request with a valid session, else ``otherwise``, by default 401."""
+def for_session(exchange: Exchange, then: Reply) -> None:
+    """Use ``then`` for a request with a valid session, else answer 401."""
     is_alive = exchange.cookie("sessionid") in exchange.server.sessions
-    (then if is_alive else otherwise or answer(401, '{"msg":"log in"}'))(exchange)
+    (then if is_alive else answer(401, '{"msg":"log in"}'))(exchange)
 
 
 @reply

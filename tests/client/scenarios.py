@@ -310,17 +310,16 @@ LOGINS = [
 ]  # fmt: skip
 
 
-def _rotating(then: Any, *, has_grace: bool = False) -> Any:
-    """Change the session id with each answer; the one before is valid for a while with ``has_grace``."""
+def _rotating(then: Any) -> Any:
+    """Change the session id with each answer."""
 
     def reply(exchange: Any) -> None:
-        server, sent = exchange.server, exchange.cookie("sessionid")
-        if sent not in server.sessions:
+        server = exchange.server
+        if exchange.cookie("sessionid") not in server.sessions:
             answer(401)(exchange)
             return
-        server.sessions = {server.new_session(), *([sent] if has_grace else [])}
-        newest = next(iter(server.sessions - {sent}))
-        then(f"Set-Cookie: sessionid={newest}; Path=/")(exchange)
+        server.sessions = {server.new_session()}
+        then(f"Set-Cookie: sessionid={next(iter(server.sessions))}; Path=/")(exchange)
 
     return reply
 

@@ -11,12 +11,10 @@ HOSTS = {f"edge-{number}": (f"edge-{number}", f"192.0.2.{number}") for number in
 PATH = "/api/engines"
 
 
-def rows(*states, name="name", address="ip", state="status", **more):
+def rows(*states, state="status", **more):
     """Return an engine in each state, from edge-1 upwards."""
-    return [
-        {"id": f"e{number}", name: f"edge-{number}", address: f"192.0.2.{number}", state: word, **more}
-        for number, word in enumerate(states, 1)
-    ]
+    named = [{"id": f"e{each}", "name": f"edge-{each}", "ip": f"192.0.2.{each}"} for each in range(1, len(states) + 1)]
+    return [{**row, state: word, **more} for row, word in zip(named, states, strict=True)]
 
 
 def option(items="", name="name", address="ip", state="status", total="", **words):

@@ -54,9 +54,9 @@ class FakeRuntime:
             "State": {"Status": status, "Pid": 0, "ExitCode": 3, "StartedAt": "2026-11-20T13:14:00Z"},
         }
 
-    def set(self, status: str, identity: str = "c1", name: str = "") -> None:
-        """Let another program change the state of a container, and its name if one is given."""
-        item = self.containers[identity]
+    def set(self, status: str, name: str = "") -> None:
+        """Let another program change the state of the container c1, and its name if one is given."""
+        item = self.containers["c1"]
         item["State"]["Status"], item["Name"] = status, name or item["Name"]
 
     def show(self, identity: str = "c1") -> tuple[str, str, str] | None:

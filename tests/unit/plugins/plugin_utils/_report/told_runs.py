@@ -87,9 +87,9 @@ class RecordedRun:
         return self.recorder.document(self.now)
 
 
-def troubled(folder: str = "") -> Document:
+def troubled() -> Document:
     """Return the document of a run with a host of each status."""
-    run = RecordedRun(folder=folder).play("check", "edge-1", "edge-2", "edge-3", "edge-4")
+    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3", "edge-4")
     run.plan("edge-1", HEALTHY)
     run.fail("edge-2", RUNNING)
     run.lose("edge-3")
