@@ -54,7 +54,11 @@ def run(fleet: Fleet, folder: Path, play: dict[str, Any], **more: Any) -> None:
     local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     others = dict.fromkeys(("backup.example", "license-server"), local)
     (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": others}}))
-    known = {"vault_slb_password": node.password, **more, **{f"slb_{key}": value for key, value in connection.items()}}
+    known = {
+        "vault_slb_password": node.password,
+        **more,
+        **{f"slb_{key}": value for key, value in connection.items()},
+    }
     done = fleet.play(str(folder / "example.yml"), "-i", str(folder / "hosts.yml"), "--check", variables=known)
     assert done.status == 0, done.output
 
@@ -116,6 +120,12 @@ def test_engine_list_of_the_docs_fits_the_lab(fleet, tmp_path):
     assert "Engine list empty" in done.output
 
 
+def test_own_play_runs(fleet, tmp_path):
+    (play,) = yaml.safe_load((ROOT / "examples" / "own_play.yml").read_text())
+    play.pop("module_defaults")
+    run(fleet, tmp_path, play)
+
+
 @pytest.fixture(scope="module")
 def listed_fleet(fleet):
     """After the tests above, which want a console that lists no engine."""
@@ -138,7 +148,11 @@ def source(fleet: Fleet, folder: Path, example: str) -> Path:
 
 def credentials(fleet: Fleet) -> dict[str, str]:
     node = fleet.lab.management_node
-    return {"SLB_USERNAME": node.username, "SLB_PASSWORD": node.password, "SLB_TLS_FINGERPRINT": node.tls_fingerprint}
+    return {
+        "SLB_USERNAME": node.username,
+        "SLB_PASSWORD": node.password,
+        "SLB_TLS_FINGERPRINT": node.tls_fingerprint,
+    }
 
 
 def test_the_example_of_the_inventory_runs(listed_fleet, tmp_path):

@@ -416,16 +416,6 @@ def test_route_with_several_next_hops_is_a_route_of_each(host):
     assert not [line for line in seen.others(set()) if "linkdown" in line]
 
 
-@pytest.mark.parametrize("more", [{"port_of": "br0"}, {"stacked": ("ens9.7",)}])
-def test_release_leaves_what_another_device_uses(host, monkeypatch, more):
-    seen = interfaces.gather_network()
-    each = next(each for each in seen.interfaces if each.name == "ens9")
-    monkeypatch.setattr(adoption, "_lines_of_profile", lambda uuid, profiles: [])
-    ours = {"uuid": UUID, "keyfile": []}
-    assert adoption._why_not_released(each, ours, seen) is None
-    assert "is used by" in adoption._why_not_released(each._replace(**more), ours, seen)[0]
-
-
 @pytest.mark.parametrize(
     ("route", "is_left"),
     [
@@ -440,10 +430,14 @@ def test_release_leaves_what_another_device_uses(host, monkeypatch, more):
         ({"dst": "10.77.1.9", "table": "local", "protocol": "static"}, False),
     ],
 )
-def test_release_leaves_an_interface_with_a_route_that_was_added(host, monkeypatch, route, is_left):
+def test_release_leaves_an_interface_that_is_used(host, monkeypatch, route, is_left):
+    """By a route that was added, or by another device."""
     seen = interfaces.gather_network()
     each = next(each for each in seen.interfaces if each.name == "ens9")
     monkeypatch.setattr(adoption, "_lines_of_profile", lambda uuid, profiles: [])
     seen = seen._replace(routes=[*seen.routes, {"dst": "default", "dev": "ens3"}, {"dev": "ens9", **route}])
-    reason = adoption._why_not_released(each, {"uuid": UUID, "keyfile": []}, seen)
+    ours = {"uuid": UUID, "keyfile": []}
+    reason = adoption._why_not_released(each, ours, seen)
     assert bool(reason) is is_left, reason
+    for more in ({"port_of": "br0"}, {"stacked": ("ens9.7",)}):
+        assert "is used by" in adoption._why_not_released(each._replace(**more), ours, seen)[0]
