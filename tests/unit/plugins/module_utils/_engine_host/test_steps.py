@@ -246,8 +246,6 @@ def test_prepare_restored_request_is_not_sent_again(host):
         ("unit file", "managed_by_systemd"),
         ("unknown", "container_state_unknown"),
         ("not root", "permission_denied"),
-        ("record", "record_not_writable"),
-        ("read-only", "record_not_writable"),
     ],
 )
 def test_safety_check_changes_nothing(host, monkeypatch, case, code):
@@ -268,17 +266,11 @@ def test_safety_check_changes_nothing(host, monkeypatch, case, code):
         host.runtime.set("removing")
     elif case == "not root":
         monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    elif case == "record":
-        host.path.mkdir(parents=True)
-        given = options(host)
-    elif case == "read-only":
-        monkeypatch.setattr(os, "statvfs", lambda _folder: SimpleNamespace(f_flag=os.ST_RDONLY))
-    before = host.state() if case != "record" else None
+    before = host.state()
     error = error_of(lambda: steps.prepare(given, False))
     assert (error.code, "12 connections (from 192.0.2.9" in error.summary) == (code, case == "connections")
     assert code_of(set_aside) == code
-    assert host.runtime.changes == []
-    assert before is None or host.state() == before
+    assert (host.runtime.changes, host.state()) == ([], before)
 
 
 def test_prepare_auto_remove_container_may_be_lost(host):
@@ -943,11 +935,15 @@ def test_read_damaged_file_is_invalid(host, content):
     assert verify("c1").changed
 
 
-@pytest.mark.parametrize("obstacle", ["fifo", "folder", "link", "immutable", "open to others", "mount", "no answer"])
-def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle):
+OBSTACLES = ["fifo", "folder", "link", "immutable", "open to others", "mount", "read-only", "no answer"]
+
+
+@pytest.mark.parametrize("obstacle", OBSTACLES)
+def test_record_that_cannot_be_written_stops_each_step(host, monkeypatch, obstacle):
     def fail(_path):
         raise OSError(5, "Input/output error")
 
+    host.runtime.add()
     assert record.find_obstacle() is None
     assert not host.path.parent.exists(), "the check writes nothing"
     host.path.parent.mkdir()
@@ -960,13 +956,16 @@ def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle
         host.path.touch()
         line = f"36 35 98:0 /mnt1 {host.path} rw,noatime master:1 - ext4 /dev/sda1 rw\n"
         monkeypatch.setattr(record, "open", lambda path: io.StringIO(line), raising=False)
+    elif obstacle == "read-only":
+        monkeypatch.setattr(os, "statvfs", lambda _folder: SimpleNamespace(f_flag=os.ST_RDONLY))
     elif obstacle == "no answer":
         monkeypatch.setattr(record.os, "statvfs", fail)
     else:
         {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}[obstacle](host.path)
         assert noted_state() == "invalid"
     assert record.find_obstacle()
-    assert code_of(lambda: prepare(host)) == "record_not_writable"
+    assert code_of(lambda: prepare(host)) == code_of(set_aside) == "record_not_writable"
+    assert host.runtime.changes == []
 
 
 def hold_lock(path, is_held):
@@ -1112,14 +1111,8 @@ def test_stopped_container_is_stopped_only_if_needed(monkeypatch, tmp_path, prog
     assert host.runtime.changes == changes
 
 
-@pytest.mark.parametrize(
-    ("manager", "code"),
-    [
-        (Manager("systemd unit x.service", "Run `systemctl disable --now x.service`."), "managed_by_systemd"),
-        (Manager("compose project y", "Remove it."), "managed_by_other"),
-    ],
-)
-def test_managed_container_is_refused_as_in_its_plan(host, monkeypatch, manager, code):
+def test_managed_container_is_refused_as_in_its_plan(host, monkeypatch):
+    manager = Manager("compose project y", "Remove it.")
     monkeypatch.setattr(container, "find_manager", lambda *_unused: manager)
     for is_there in (True, False):
         if is_there:
@@ -1127,7 +1120,7 @@ def test_managed_container_is_refused_as_in_its_plan(host, monkeypatch, manager,
         else:
             host.runtime.containers.clear()
         error = error_of(lambda: prepare(host))
-        assert (error.code, error.fix, manager.words in error.summary) == (code, manager.fix, True)
+        assert (error.code, error.fix, manager.words in error.summary) == ("managed_by_other", manager.fix, True)
         assert (host.runtime.changes, host.file()) == ([], None)
 
 
