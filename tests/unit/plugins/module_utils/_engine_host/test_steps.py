@@ -449,8 +449,9 @@ def test_restore_with_the_name_taken_restores_nothing(host, case):
         assert code_of(lambda check_mode=check_mode: restore_by_hand(check_mode)) == "name_taken"
         assert host.state() == before
         if case == "requested":
-            result = restore(check_mode=check_mode).values
-            assert (result["restored"], result["record"]["state"]) == (False, "requested")
+            result = restore(check_mode=check_mode)
+            seen = (result.changed, result.values["restored"], result.values["record"]["state"])
+            assert seen == (True, False, "requested")
         else:
             error = error_of(lambda check_mode=check_mode: restore(check_mode=check_mode))
             assert (error.code, name in error.summary, "c2" in error.summary) == ("name_taken", True, True)
