@@ -30,7 +30,7 @@ def next_of(output: str) -> str:
 @pytest.mark.parametrize(
     ("values", "changes"),
     [
-        ({"restored": True}, ["container_restored", "container_restored"]),  # by the step, and by the rescue
+        ({"restored": True}, ["container_restored"]),  # by the step and by the rescue, and once
         ({"set_aside_as": "slb-leftover-1"}, ["container_set_aside", "container_set_aside"]),
         ({}, []),
     ],

@@ -105,6 +105,16 @@ def test_lost_last_host_does_not_end_the_wait_for_others(fleet, controller):
     assert (seen.status("edge-7"), seen.status(SLOW), seen.counts["not_started"]) == ("failed", "healthy", 3)
 
 
+def test_late_host_of_an_approved_rollout_with_pauses(fleet, controller):
+    """The check plans; the approved run is late as any other one."""
+    server, hosts, _lie = fleet()
+    assert rollout(controller, hosts, "--check").counts == {"planned": 10}
+    limits = {**BATCHES, "slb_batch_pause": 1, "slb_approved_plan": str(controller.folder / "reports" / "plan.json")}
+    seen = rollout(controller, hosts, "-e", json.dumps(limits))
+    assert (seen.run.status, seen.counts, len(asked(server))) == (0, {"healthy": 10}, 10), seen.run.output[-3000:]
+    assert sum(batch["late"] for batch in seen.document["run"]["batches"]) == 1
+
+
 def test_role_in_a_play_of_a_user_awaits_each_host(fleet, controller):
     server, hosts, _lie = fleet()
     plays = [{"hosts": "engines", "gather_facts": False, "serial": 5, "roles": ["slb.fleet.engine_deployment"]}]

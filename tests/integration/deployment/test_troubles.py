@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from fleet import LISTING, RECORD
 from sites import LISTED, SERVE, Site
 
 pytestmark = pytest.mark.long
@@ -40,28 +39,6 @@ def crashing_engine_is_tried_twice(site: Site):
     assert site.leftovers == ["exited"], "the first attempt's container, set aside and not deleted"
 
 
-def stuck_console_does_not_matter_where_the_host_verifies(site: Site):
-    site.node.set_faults({"stuck_front_end": True})
-    yield {}
-    assert site.is_verified(by="host")
-    assert site.requests["install"] == 1
-
-
-def slow_start_is_waited_for(site: Site):
-    site.node.set_faults({"slow_start_seconds": 8.0})
-    yield {}
-    assert site.is_verified(by="host")
-    assert site.requests["install"] == 1
-
-
-def unrecorded_engine_is_left_alone(site: Site):
-    site.run_container()
-    before = site.engine
-    run = yield {}
-    assert "slb_unverified_engine: adopt" in run.said
-    assert (site.engine, site.record, site.containers) == (before, {}, {"slb": "running"})
-
-
 def lost_answer_to_a_request_that_was_carried_out(site: Site):
     site.node.set_faults({"install_answer_lost": True})
     yield {}
@@ -94,14 +71,6 @@ def deployment_of_a_person_is_not_touched(site: Site):
     assert site.requests["install"] == 2, "the person's, and ours, which got the answer that the engine exists"
 
 
-def paused_leftover_is_replaced(site: Site):
-    site.run_container()
-    site.runtime("pause", "slb")
-    yield {"slb_unverified_engine": "replace"}
-    assert site.is_verified(by="host")
-    assert site.leftovers == ["exited"]
-
-
 def engine_of_a_person_is_recorded_and_left_alone(site: Site):
     site.a_person_deploys()
     before = site.engine
@@ -132,14 +101,6 @@ def running_container_that_is_not_listed_is_a_leftover(site: Site):
     assert (site.leftovers, site.engine == before) == (["exited"], False)
 
 
-def exited_leftover_is_renamed(site: Site):
-    site.run_container()
-    site.runtime("kill", "slb")
-    yield {}
-    assert site.is_verified(by="host")
-    assert site.leftovers == ["exited"]
-
-
 def listed_engine_without_a_container_is_said_and_left_alone(site: Site):
     site.a_person_deploys()
     site.runtime("rm", "--force", "slb")
@@ -148,62 +109,12 @@ def listed_engine_without_a_container_is_said_and_left_alone(site: Site):
     assert (site.containers, site.requests["install"]) == ({}, 1)
 
 
-def engine_with_connections_is_not_replaced(site: Site):
-    site.run_container()
-    site.connect_a_client()
-    before = site.engine
-    run = yield {"slb_unverified_engine": "replace"}
-    assert (run.predicted, run.failed) == ("failed", True)
-    assert "slb_allow_established: true" in run.said
-    assert (site.engine, site.containers) == (before, {"slb": "running"})
-
-
-def leftover_that_never_ran_is_renamed(site: Site):
-    site.runtime("create", "--name", "slb", "--restart", "always", "slb:1", "/bin/sh")
-    yield {}
-    assert site.is_verified(by="host")
-    assert site.leftovers == ["created"]
-
-
 def management_node_that_is_down_is_said_and_leaves_nothing(site: Site):
     site.node.kill()
     run = yield {}
     assert (run.predicted, run.failed) == ("failed", True)
     assert site.node.base_url in run.said
     assert (site.containers, site.record) == ({}, {})
-
-
-def unrecorded_container_that_crashes_is_left_alone(site: Site):
-    site.run_container("slb", "slb:1", "/bin/false")
-    run = yield {}
-    assert "slb_unverified_engine: adopt" in run.said
-    assert list(site.containers) == ["slb"]
-
-
-def list_that_is_described_wrongly_stops_the_host_safely(site: Site):
-    site.run_container()
-    run = yield {"slb_engine_list": {**LISTING, "items": "data.engines"}}
-    assert "slb.fleet.show_engine_list" in run.said
-    assert "data.engines" in run.said
-    assert (site.containers, site.record) == ({"slb": "running"}, {})
-
-
-def engine_with_connections_is_replaced_where_the_operator_allows_it(site: Site):
-    site.run_container()
-    site.connect_a_client()
-    before = site.engine
-    yield {"slb_unverified_engine": "replace", "slb_allow_established": True}
-    assert site.is_verified(by="host")
-    assert (site.leftovers, site.engine == before) == (["exited"], False)
-
-
-def damaged_record_is_not_taken_for_none(site: Site):
-    site.write(RECORD, '{"state": "pend')
-    run = yield {}
-    assert (run.predicted, run.failed) == ("failed", True)
-    assert RECORD in run.said
-    assert (site.containers, site.file(RECORD)) == ({}, '{"state": "pend')
-    assert not site.requests.get("install")
 
 
 def process_at_the_port_is_named_in_whatever_language_the_error_is(site: Site):
@@ -220,14 +131,6 @@ def other_container_at_the_port_is_named_and_left_alone(site: Site):
     run = yield {}
     assert "8000 (httpd, container " in run.said
     assert (site.containers, site.record) == ({"other": "running"}, {}), "the rejected request is not recorded any more"
-
-
-def unrecorded_engine_is_adopted_on_the_operators_word(site: Site):
-    site.run_container()
-    before = site.engine
-    yield {"slb_unverified_engine": "adopt"}
-    assert site.is_verified(by="host")
-    assert (site.engine, site.requests.get("install", 0)) == (before, 0)
 
 
 # In this order: each host of the lab meets every fourth one.
