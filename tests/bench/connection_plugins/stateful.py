@@ -29,10 +29,6 @@ options:
     type: float
     default: 0
     vars: [{name: stateful_answers_after}]
-  once:
-    description: The host answers as soon as a file of this name exists.
-    default: ''
-    vars: [{name: stateful_once}]
   lie:
     description: A JSON file by which the host's answers to the module in C(module), or to all, are changed. C(merge) is
       merged into them; C(before) and C(after) are printed around them, or C(instead) in their place. With C(lost), the
@@ -75,15 +71,13 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         return self
 
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
-        state, once = self.get_option("state"), self.get_option("once")
+        state = self.get_option("state")
         module, arguments = module_in(in_data or b""), arguments_in(in_data or b"")
         slowness, limit = self.get_option("answers_after"), arguments.get("time_limit")
         time.sleep(min(slowness, limit or slowness))
         if limit and limit < slowness:
             text = json.dumps({"failed": True, "code": "host_timeout", "msg": "Host too slow.", "fix": "Raise it."})
             return 1, text.encode(), b""
-        while once and not Path(once).exists():
-            time.sleep(0.05)
         kept = Path(self.get_option("folder") or constants.DEFAULT_LOCAL_TMP) / f"{self.get_option('host')}.host"
         is_first = not kept.exists()
         if state == "unreachable" or (state == "lost" and not is_first):
