@@ -110,7 +110,6 @@ class Standins:
                 "HOME": str(self.folder),
                 "LC_ALL": "C.UTF-8",
                 "ANSIBLE_NOCOLOR": "1",
-                "ANSIBLE_INJECT_FACT_VARS": "false",
                 "ANSIBLE_PIPELINING": "1",
                 "ANSIBLE_COLLECTIONS_PATH": f"{ROOT / '.cache' / 'dev'}:{self.folder}",
                 "STANDIN_CALLS": str(self.folder / "calls"),

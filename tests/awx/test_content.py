@@ -1,6 +1,7 @@
 """The role awx_content with the argument specifications of the real modules of awx.awx."""
 
 import re
+import shutil
 import sys
 
 import pytest
@@ -39,10 +40,10 @@ CREATED = [
     *("notification_template webhook", "notification_template email"),
     *(f"job_template {name}" for name in TEMPLATES + OPTIONAL),
     "workflow_job_template approved rollout",
-    *(f"workflow_job_template_node {name}" for name in ("audit", "approve", "rollout", "audit again") * 2),
+    "workflow_job_template_node approve",
     *("schedule audit schedule", "role approval", "role read"),
 ]
-"""In this order: nodes are created and then linked."""
+"""In this order."""
 GONE_WITH_OTHERS = ("inventory_source", "workflow_job_template_node", "role")
 
 
@@ -64,8 +65,8 @@ def test_setup_with_all_lists_creates_each_object(awx):
     run.assert_ok()
     assert names(awx) == CREATED
     assert "secret-" not in run.output
-    assert "unsafe in some situations" not in run.output
-    calls = {name: call for name, call in zip(CREATED, awx.calls, strict=True) if "node" not in call["module"]}
+    assert "WARN" not in run.output
+    calls = dict(zip(CREATED, awx.calls, strict=True))
     credential, source = calls["credential management node"], calls["inventory_source inventory"]
     inputs = {"url": "https://console.example", "username": "admin", "password": "secret-of-console"}
     assert credential["inputs"] == inputs
@@ -86,10 +87,13 @@ def test_setup_with_all_lists_creates_each_object(awx):
     assert templates["rollout sliced"]["job_slice_count"] == 4
     assert templates["audit"]["notification_templates_error"] == ["slb.fleet webhook", "slb.fleet email"]
     assert "q('ansible.builtin.vars'" in templates["rollout approved"]["extra_vars"]["slb_approved_plan"]
-    links = {call["identifier"]: call for call in awx.calls if "success_nodes" in call}
-    assert links["audit"]["failure_nodes"] == ["approve"]
-    assert links["approve"]["success_nodes"] == ["rollout"]
-    assert links["rollout"]["always_nodes"] == ["audit again"]
+    nodes = {node["identifier"]: node for node in calls["workflow_job_template approved rollout"]["workflow_nodes"]}
+    assert nodes["audit"]["related"] == {"failure_nodes": [{"identifier": "approve"}]}
+    assert nodes["approve"]["related"] == {"success_nodes": [{"identifier": "rollout"}]}
+    assert nodes["rollout"]["related"] == {"always_nodes": [{"identifier": "audit again"}]}
+    # With these, the module would update the approval in each run.
+    assert nodes["approve"]["unified_job_template"] == {"name": "", "type": ""}
+    assert calls["workflow_job_template_node approve"]["approval_node"]["timeout"] == 86400
 
 
 def test_setup_with_given_credential_creates_no_credential_type(awx):
@@ -146,6 +150,11 @@ def test_setup_with_invalid_input_creates_nothing(awx, variables, objects, words
     assert run.status == 2
     assert words in run.words or words in re.sub(r"\s+|\\n", " ", run.output), run.output
     assert awx.calls == []
+
+
+def test_setup_without_collection_of_awx_names_the_fix(awx):
+    shutil.rmtree(awx.folder / "ansible_collections" / "awx")
+    assert "ansible-galaxy collection install awx.awx" in awx.run("slb.fleet.awx_setup", NEEDED).words
 
 
 def test_check_mode_without_earlier_run_fails_with_the_fix(awx):
