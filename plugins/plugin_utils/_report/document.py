@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from typing import Annotated, Any, Literal
 
@@ -150,7 +150,7 @@ class Group:
     code: Annotated[str, "Code of the hosts."]
     status: Annotated[HostStatus, "Status of the hosts."]
     summary: Annotated[str, "Summary, if all hosts have the same."]
-    fix: Annotated[str, "Fix, if all hosts have the same."]
+    fix: Annotated[str, "Fix, of most hosts if they differ."]
     hosts: Annotated[tuple[str, ...], "Names of the hosts."]
 
 
@@ -270,7 +270,7 @@ class Document:
                 code,
                 status,
                 _common(host.summary for host in alike),
-                _common(host.fix for host in alike),
+                _most_common([host.fix for host in alike]),
                 tuple(host.name for host in alike),
             )
             for (status, code), alike in members.items()
@@ -313,6 +313,13 @@ def file_for_retry(names: Iterable[str]) -> str:
 def _common(texts: Iterable[str]) -> str:
     different = set(texts)
     return different.pop() if len(different) == 1 else ""
+
+
+def _most_common(texts: Sequence[str]) -> str:
+    """Return the text that most hosts have, with their number if others have another one."""
+    for text, number in Counter(filter(None, texts)).most_common(1):
+        return text if number == len(texts) else f"{number} of {len(texts)} hosts: {text}"
+    return ""
 
 
 def _plain(value: Any) -> Any:
