@@ -36,6 +36,11 @@ else:
     get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
 
 _CHECK_SSH = "Check the network and sshd on the host, then run again."
+_RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
+_IN_AWX = (
+    (f"run {_RESTORE}", "launch the template of slb.fleet.rollout"),
+    (_RESTORE, "the procedure in Operations (Restoring a leftover)"),
+)
 _MARGIN_SECONDS = 5
 """Part of a task's time that a module on the host leaves for the connection to it."""
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
@@ -73,7 +78,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
                 # A time limit of Ansible: later tasks and runs must not wait in the same shared connection.
                 self.reset_connection()
             raise
-        _name_host(result, str(variables.get("inventory_hostname")))
+        _name_host(result, str(variables.get("inventory_hostname")), is_in_awx="awx_job_id" in variables)
         if self._discovered_interpreter_key:
             # Found by Ansible on the controller's side; without it each task would search for Python again.
             result["ansible_facts"] = {self._discovered_interpreter_key: str(self._discovered_interpreter)}
@@ -184,14 +189,15 @@ def raise_failure(answer: Mapping[str, Any]) -> None:
         )
 
 
-def _name_host(result: dict[str, Any], name: str) -> None:
-    """Complete the commands of fixes, so that they can be typed: they are made without the inventory."""
+def _name_host(result: dict[str, Any], name: str, *, is_in_awx: bool) -> None:
+    """Complete the command of fixes, which is made without the inventory. No user of AWX can run it there."""
     sources = [text for source in context.CLIARGS.get("inventory") or () for text in ("-i", str(source))]
-    command = f"ansible {visible(shlex.join([name, *sources]))} -b -m slb.fleet."
+    command = _RESTORE.replace("HOST", visible(shlex.join([name, *sources])))
     for values in (result, result.get("plan")):
         for key in ("msg", "fix", "summary", "afterwards"):
             if isinstance(values, dict) and isinstance(values.get(key), str):
-                values[key] = values[key].replace("ansible HOST -b -m slb.fleet.", command)
+                for old, new in _IN_AWX if is_in_awx else ((_RESTORE, command),):
+                    values[key] = values[key].replace(old, new)
 
 
 def _raise_cause(words: str, *, is_reached: bool) -> None:

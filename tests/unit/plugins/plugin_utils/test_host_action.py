@@ -141,12 +141,23 @@ def test_module_gets_the_time_that_its_task_has_left(monkeypatch, timeout, used,
     assert host.seconds_left(70) == left
 
 
-def test_command_of_a_fix_can_be_typed(monkeypatch):
+@pytest.mark.parametrize(
+    ("is_in_awx", "fix", "shown"),
+    [
+        (
+            False,
+            "Remove X, then run {}.",
+            "then run `ansible 'edge 7' -i /inventory.yml -b -m slb.fleet.engine_container",
+        ),
+        (True, "Remove X, then run {}.", "Remove X, then launch the template of slb.fleet.rollout."),
+        (True, "Set aside: X; {} restores it.", "the procedure in Operations (Restoring a leftover) restores it."),
+    ],
+)
+def test_command_of_a_fix_can_be_typed(monkeypatch, is_in_awx, fix, shown):
     monkeypatch.setattr(host_action.context, "CLIARGS", {"inventory": ("/inventory.yml",)})
-    plan = {"fix": "Run `ansible HOST -b -m slb.fleet.engine_container -a state=restored`."}
-    result = {"msg": "x", "plan": plan}
-    host_action._name_host(result, "edge 7")
-    assert "`ansible 'edge 7' -i /inventory.yml -b -m slb.fleet.engine_container" in plan["fix"]
+    plan = {"fix": fix.format("`ansible HOST -b -m slb.fleet.engine_container -a state=restored`")}
+    host_action._name_host({"msg": "x", "plan": plan}, "edge 7", is_in_awx=is_in_awx)
+    assert shown in plan["fix"]
 
 
 @pytest.mark.parametrize("answer", [{"changed": "yes"}, {"module_stdout": "Traceback", "module_stderr": "x", "rc": 1}])
