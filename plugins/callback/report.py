@@ -85,6 +85,7 @@ from ansible.utils.color import stringc
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._values import expand_home
+from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, RunStatus
@@ -229,7 +230,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         run = run_of(playbook, variables, given, partial(mask_command, secrets=secrets))
         folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
         self._folder = folder and folder_for(run, folder, self._written)
-        shown = short_path(str(self._folder)) if self._folder else ""
+        is_kept = self._folder and not lost_with_job(f"{self._folder}/report.html")
+        shown = short_path(str(self._folder)) if is_kept else ""
         now, wall = time.monotonic(), datetime.now(timezone.utc)
         self._recorder = recording.current = Recorder(run, shown, wall, now, self._lost)
         self._recorder.is_quiet = self.get_option("quiet")
@@ -283,7 +285,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._lost = {**dict.fromkeys(failed, document.run.playbook), **self._lost}
         if not document.hosts or (recorder.is_quiet and document.is_uneventful):
             return
-        page = f"{recorder.folder}/report.html" if self._folder else ""
+        page = f"{recorder.folder}/report.html" if recorder.folder else ""
         title = [f"{document.run.playbook}:"] if self._has_several else []
         # A terminal may be gone.
         with contextlib.suppress(OSError):
