@@ -87,11 +87,12 @@ class ActionModule(HostAction):
             try:
                 result = self._deploy(host, planned, options)
             except FleetError:
-                time.sleep(watch)  # the next check is as far away as that of a host in progress
+                # The next check is as far away as that of a host in progress.
+                time.sleep(min(watch, self.seconds_left(math.inf)))
                 raise
             if watch:
-                left = min(watch, self.seconds_left(math.inf))
-                result["is_late"] = note_state(host, variables, result["plan"]["action"], left)
+                watch = min(watch, self.seconds_left(math.inf))
+                result["is_late"] = note_state(host, variables, result["plan"]["action"], watch)
             return result
         result = self._check(host, options) if phase == "check" else self._remediate(host)
         warnings = _unknown_variables(variables)

@@ -240,6 +240,18 @@ def test_host_without_a_usable_answer_is_a_failure(answers, args, code):
         Action(GONE).run_with()
 
 
+@pytest.mark.parametrize(("elapsed", "seconds"), [(0, 4), (58, 0)])
+def test_failed_contact_in_a_batch_waits_within_its_limit(monkeypatch, elapsed, seconds):
+    """As long as a host in progress watches its batch, so that a reboot of the host is waited for."""
+    slept = []
+    monkeypatch.setattr(engine_plan, "time", SimpleNamespace(sleep=slept.append))
+    action = Action(GONE, phase="verify", may_be_late=True)
+    action._began -= elapsed
+    with pytest.raises(FleetError):
+        action.run_with()
+    assert slept == [seconds]
+
+
 def test_approval_of_a_digest_is_of_the_checked_hosts():
     work = Action(ABSENT).run_with()["work"]
     approved = digest_of({"edge-1": work})
