@@ -17,8 +17,8 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-import yaml
 from ansible.errors import AnsibleError, AnsibleUndefinedVariable
+from ansible.module_utils.common.yaml import yaml_load  # by libyaml where it is, in each run
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 from ansible.utils.vars import load_extra_vars
 
@@ -117,7 +117,7 @@ _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_|slb_license_|slb_list_")
 def _of_roles(path: str) -> list[Any]:
     """Return the content of one file of each role that acts on a host."""
     files = sorted(_ROLES.glob(f"*/{path}"))
-    return [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files if "awx_content" not in file.parts]
+    return [yaml_load(file.read_text(encoding="utf-8")) for file in files if "awx_content" not in file.parts]
 
 
 DEFAULTS: Mapping[str, Any] = {
