@@ -45,7 +45,8 @@ GROUPS = {
     f"{NODE} client transport": f"{UNIT}{NODE}/test_client.py {UNIT}{NODE}/test_transport.py {CLIENT} "
     "tests/client/test_timing.py tests/client/test_run_cache.py",
     "plugin_utils _run_cache": "tests/client/test_run_cache.py tests/client/test_inventory.py",
-    "plugin_utils _approved_plan _batch _decision _facts _fleet_host": CONTROLLER,
+    "plugin_utils _approved_plan _batch _facts _fleet_host": CONTROLLER,
+    "plugin_utils _conditions _decision _rules _safety_checks": CONTROLLER,
     "plugin_utils _listed _reservations _state _variables": CONTROLLER,
     "action engine_install engine_plan": f"{UNIT}action {UNIT}plugin_utils",
 }

@@ -17,13 +17,6 @@ import yaml
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import ROWS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import ENGINE_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import (
-    REMEDIATION_RULES,
-    RULES,
-    SAFETY_CHECKS,
-    Rule,
-    SafetyCheck,
-)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
     STATUSES,
@@ -31,6 +24,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Document,
     Group,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._rules import REMEDIATION_RULES, RULES, Rule
+from ansible_collections.slb.fleet.plugins.plugin_utils._safety_checks import SAFETY_CHECKS, SafetyCheck
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import BEFORE_HOSTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -250,7 +245,8 @@ def decision_table() -> str:
         *(
             "# Decision table",
             "",
-            "Lists the rules of `plugins/plugin_utils/_decision.py`, from which this page is generated.",
+            "Lists the rules of `plugins/plugin_utils/_rules.py` and `_safety_checks.py`, from which this page is "
+            "generated.",
         ),
         *("The plan of a host is the first rule that applies, from top to bottom.", ""),
         *_rules(RULES),

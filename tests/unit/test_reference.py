@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import REMEDIATION_RULES, RULES, SAFETY_CHECKS
+from ansible_collections.slb.fleet.plugins.plugin_utils._rules import REMEDIATION_RULES, RULES
+from ansible_collections.slb.fleet.plugins.plugin_utils._safety_checks import SAFETY_CHECKS
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS, KNOWN
 
 reference = pytest.importorskip("reference")

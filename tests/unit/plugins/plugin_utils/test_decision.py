@@ -8,8 +8,10 @@ from typing import get_args
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import REMEDIATION_RULES, RULES, SAFETY_CHECKS, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._rules import REMEDIATION_RULES, RULES
+from ansible_collections.slb.fleet.plugins.plugin_utils._safety_checks import SAFETY_CHECKS
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     LIVE,
     OPEN,
