@@ -291,7 +291,7 @@ def _find_in_options() -> Iterator[Problem]:
         "--step": context.CLIARGS.get("step"),
         "--skip-tags": {"always", "tagged"} & skipped,
         # Each play has the tag always, so that no part of it is left out: the tags of an import select nothing.
-        "--tags": tags - {"all", "always", "tagged"},
+        "--tags": tags - {"all", "always", "tagged"} if not context.CLIARGS.get("listtags") else None,
     }
     for option, value in given.items():
         if value:

@@ -74,7 +74,7 @@ def test_each_playbook_command_can_be_typed(typed, tmp_path):
         typed = typed.replace(name, "inventory.ini")
     (tmp_path / "inventory.ini").write_text(inventory)
     words = shlex.split(typed.replace("HOST", "edge-7"), comments=True)
-    done = of_ansible(tmp_path, "playbook", *words[1:], "--list-tasks")
+    done = of_ansible(tmp_path, "playbook", *words[1:], "--list-tasks", "--list-tags")
     assert done.returncode == 0, done.stderr
     assert "play #1" in done.stdout
 
