@@ -133,6 +133,15 @@ slb_host:
         health_output:
           description: Last line that the health check printed when it decided.
           type: str
+        is_dead:
+          description: Whether its removal failed, so that it cannot be started; its state is then V(exited).
+          type: bool
+        start_obstacle:
+          description: Why the stopped container would not start; null if no reason is known.
+          type: str
+        restore_obstacle:
+          description: Why the running container could not be started again after a stop; null if no reason is known.
+          type: str
     record:
       description: The deployment record that the collection keeps on the host.
       type: dict
@@ -166,6 +175,9 @@ slb_host:
           type: float
         sent:
           description: Whether this request, or the one of the record before, may have been sent.
+          type: bool
+        replaced_gone:
+          description: Whether the verified container replaced one that was gone.
           type: bool
         containers_before:
           description: Identifiers of all containers on the host before the request.
@@ -325,6 +337,9 @@ slb_host:
       fix: null
       health: healthy
       health_output: engine is ready
+      is_dead: false
+      start_obstacle: null
+      restore_obstacle: null
     record:
       state: verified
       why: null
@@ -336,6 +351,7 @@ slb_host:
       age: 86420.1
       wait_timeout: 180
       sent: true
+      replaced_gone: false
       containers_before: [9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c3b2a1f0e9d8c]
       last_verified: 3e1f9c0b7a5d4e2f8c6b1a0d9e8f7c6b5a4d3e2f1c0b9a8d7e6f5c4b3a2d1e0f
       verified_by: engine_list

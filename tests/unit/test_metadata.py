@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import yaml
 from ansible.plugins.loader import fragment_loader
 from ansible.utils.plugin_docs import get_docstring
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED
+from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, Facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Container, Record
 from ansible_collections.slb.fleet.tests.tools.absolute_links import absolute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,6 +120,14 @@ def test_documented_values_are_taken_from_the_host(name):
     """Actions drop other keys of a module's result."""
     documented = documentation(ROOT / "plugins" / "modules" / f"{name}.py")[2]
     assert set(documented) <= {*ALWAYS, *RETURNED[name]}
+
+
+@pytest.mark.parametrize(("kind", "place"), [(Facts, ()), (Container, ("engine_container",)), (Record, ("record",))])
+def test_each_fact_that_a_plan_uses_is_documented(kind, place):
+    documented = documentation(ROOT / "plugins" / "modules" / "host_info.py")[2]["slb_host"]["contains"]
+    for name in place:
+        documented = documented[name]["contains"]
+    assert {field.name for field in fields(kind)} - {"engine"} <= set(documented)  # a record has the engine's own keys
 
 
 def test_plays_override_no_log_of_ansible_cfg():
