@@ -116,6 +116,7 @@ class ActionModule(HostAction):
 
     def _compare(self, host: FleetHost, planned: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Make the plan of a checked host in the light of the others. The host is not asked again."""
+        self._refuse_strategy()
         if planned["plan"].get("engine_list") == "unavailable" and planned["plan"]["action"] == "fail":
             return {**planned, "changed": False}
         host.fetch_list()
@@ -164,6 +165,13 @@ class ActionModule(HostAction):
         if "never" in (getattr(self._task, "tags", None) or ()):
             summary = "Tag never without effect: playbooks of slb.fleet run as a whole."
             raise FleetError("invalid_option", summary, "Remove the tag, or the import.")
+
+    def _refuse_strategy(self) -> None:
+        """Raise FleetError if the play does not wait for all hosts between two tasks."""
+        strategy = str(self._task.get_play().strategy)
+        if strategy.endswith(("free", "host_pinned")):
+            summary = f"Strategy {strategy} rejected: the hosts are compared before one of them is changed."
+            raise FleetError("invalid_option", summary, "Set strategy: linear for this play.")
 
     def _gather_facts(self, host: FleetHost, *, is_again: bool = False) -> dict[str, Any]:
         gather = self.on_host_again if is_again else self.on_host
@@ -230,7 +238,8 @@ class ActionModule(HostAction):
         if plan.action != "none" or host.has_other_work:
             # A healthy host of a large fleet returns little: each value is copied several times.
             requests = int(sent.get("requests") or 0)
-            result.update(slb_host=dict(slb_host), requests=requests, settings=host.settings)
+            settings = {**host.settings, "check_mode": bool(self._task.check_mode)}
+            result.update(slb_host=dict(slb_host), requests=requests, settings=settings)
             if sent.get("outcome") == "unknown":
                 result["sent"] = {key: sent.get(key) for key in ("requests", "outcome", "msg")}
         if plan.action in ("install", "replace"):

@@ -182,5 +182,5 @@ settings:
   description: Variables of the host that the roles' tasks need, in their types.
   returned: if there is something to do
   type: dict
-  sample: {stop_timeout: 30, wait_timeout: 180, adopt_interfaces: false, allow_established: false, polls: 46, step_timeout: 60}
+  sample: {stop_timeout: 30, wait_timeout: 180, adopt_interfaces: false, allow_established: false, polls: 46, step_timeout: 60, check_mode: false}
 """
