@@ -85,6 +85,7 @@ from ansible.utils.color import stringc
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._values import expand_home
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
@@ -122,6 +123,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import F
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import (
     fitted,
     host_lines,
+    join_names,
     lines,
     terminal_width,
 )
@@ -135,6 +137,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
 
 _TICK_SECONDS = 1.0
 _ALONE = "Fix the hosts, then run each playbook in a command of its own."
+_NEVER_SKIPPED = (f"{PREFIX}engine_plan", f"{PREFIX}interface")
+"""Modules whose tasks have no condition of their own: it is that of the import, which excludes the host."""
 _SHARE = 60
 """Files are written at most each second, and take at most one sixtieth of the time."""
 
@@ -206,6 +210,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_runner_on_skipped(self, result: Any) -> None:
         self._end(result, "ok", has_values=False)
+        if self._recorder and self._is_ours and module_of(task_of(result)) in _NEVER_SKIPPED:
+            with self._lock:
+                self._recorder.leave_out(host_of(result))
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         self._end(result, "ok" if ignore_errors else "failed", is_failed=True)
@@ -283,6 +290,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             self._recorder = recording.current = None
         failed = [host.name for host in document.hosts if host.status in ("failed", "unreachable")]
         self._lost = {**dict.fromkeys(failed, document.run.playbook), **self._lost}
+        if recorder.left_out and not recorder.is_quiet:
+            left_out = visible(join_names([*recorder.left_out]))
+            self._show(["", f"{document.run.playbook}: left out by the condition of its import: {left_out}"])
         if not document.hosts or (recorder.is_quiet and document.is_uneventful):
             return
         page = f"{recorder.folder}/report.html" if recorder.folder else ""

@@ -62,3 +62,16 @@ def test_own_play_in_check_mode_sends_nothing(form, tmp_path, start):
 def test_own_play_that_does_not_compare_its_hosts_is_refused(strategy, tmp_path, start):
     done, requests = play(tmp_path, start, {"roles": [ROLE], "strategy": strategy})
     assert (done.status, requests, "Set strategy: linear" in done.output) == (2, 0, True), done.output
+
+
+@pytest.mark.parametrize(
+    ("condition", "hosts", "requests"), [("false", 0, 0), ("inventory_hostname != 'edge-2'", 3, 1)]
+)
+def test_condition_of_an_import_leaves_hosts_out(condition, hosts, requests, tmp_path, start):
+    server = start()
+    way = Way({**{name: values[0] for name, values in WAYS.items()}, "launcher": "site.yml"}, tmp_path, server)
+    way.keywords = {"when": condition}
+    done = way.run()
+    statuses = [host["status"] for host in way.document["hosts"]]
+    assert (done.status, statuses, len(server.to(INSTALL))) == (0, ["healthy"] * hosts, requests), done.output
+    assert ("left out" in done.output, "FAILED" in done.output) == (True, False), done.output

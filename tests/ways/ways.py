@@ -75,6 +75,7 @@ class Way:
         self.options: list[str] = []
         self.play_variables: dict[str, Any] = {}
         self.imports: list[dict[str, Any]] = [{}]
+        self.keywords: dict[str, Any] = {}
         self.environment = {
             **{
                 name: value
@@ -195,7 +196,7 @@ class Way:
         options += [] if limit == "none" else ["--limit", limit.replace("@", f"@{self.folder}/")]
         options += [] if row["mode"] == "run" else [row["mode"]]
         site = {"import_playbook": "slb.fleet.rollout"}
-        imports = [{**site, "vars": {**self.play_variables, **each}} for each in self.imports]
+        imports = [{**site, "vars": {**self.play_variables, **each}, **self.keywords} for each in self.imports]
         self._write("project/site.yml", imports)
         if row["launcher"] == "ansible-runner":
             words = shlex.join(options)

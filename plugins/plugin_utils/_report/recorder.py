@@ -101,6 +101,7 @@ class Recorder:
         self.folder, self._lost = folder, lost or {}
         self._run, self._wall, self._began = run, wall, began
         self._hosts: dict[str, _Host] = {}
+        self.left_out: dict[str, None] = {}
         self._batches: list[Batch] = []
         self._play, self._play_name, self._play_began = -1, "", began
         self._taken: set[str] = set()
@@ -120,7 +121,7 @@ class Recorder:
 
     def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
         """Record that a play begins, or its next batch. ``hosts``: all that the play names."""
-        named = list(hosts)
+        named = [each for each in hosts if each not in self.left_out]
         taken = set(batch).intersection(named)
         if not named:
             return
@@ -142,6 +143,8 @@ class Recorder:
 
     def start(self, name: str, task: str, now: float, *, is_step: bool = False) -> None:
         """Record that a task begins on a host. ``is_step``: it may change the container of the host."""
+        if name in self.left_out:
+            return
         host = self._hosts.setdefault(name, _Host())
         host.has_begun = True
         if is_step:
@@ -150,6 +153,8 @@ class Recorder:
 
     def end(self, name: str, task: str, ending: Ending, observed: Observed | None, now: float) -> None:
         """Record the end of a task on a host. ``observed``: None for a skipped task."""
+        if name in self.left_out:
+            return
         host = self._hosts.setdefault(name, _Host())
         host.seconds += now - host.tasks.pop(task, now)
         host.steps.discard(task)
@@ -178,6 +183,13 @@ class Recorder:
         status = self._settled(host)
         if status is None or host.settled is None or host.settled[0] != status:
             host.settled = (status, now) if status else None
+
+    def leave_out(self, name: str) -> None:
+        """Record that the condition of an import excludes a host, if nothing is known of it."""
+        host = self._hosts.get(name)
+        if host and not host.plan and not host.changes and host.ending == "ok":
+            del self._hosts[name]
+            self.left_out[name] = None
 
     def blame(self, observed: Observed) -> None:
         """Record why the run ended before the first task of a host."""

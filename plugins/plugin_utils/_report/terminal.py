@@ -118,7 +118,7 @@ def _plan_of(host: HostEntry, width: int, word: str = "") -> Iterator[str]:
 
 def _shared_cause(hosts: Sequence[HostEntry]) -> Iterator[str]:
     first = hosts[0]
-    yield f"  ! {_names([host.name for host in hosts])}"
+    yield f"  ! {join_names([host.name for host in hosts])}"
     yield f"      {len(hosts)} {STATUSES[first.status]}  {first.code}: {first.summary}"
     yield from (f"      {line}" for line in _seen_and_fix((), first.fix))
 
@@ -147,7 +147,7 @@ def _result(document: Document, report: str) -> Iterator[str]:
     groups = document.groups()
     width = max((len(group.code) for group in groups), default=0)
     for group in groups:
-        yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
+        yield f"  {len(group.hosts)} x {group.code:{width}}   {join_names(group.hosts)}"
         if group.status == "not_started" and group.fix and run.status == "interrupted":  # no task has shown it
             yield f"      {group.summary} {group.fix}"
     if run.playbook != _AUDIT:
@@ -198,9 +198,9 @@ def _changes_of(host: HostEntry) -> list[str]:
 def _differences(document: Document) -> Iterator[str]:
     """Return engines that the inventory lacks, and names that no limit can have."""
     if unknown := [each.engine for each in document.unknown_engines]:
-        yield f"  {len(unknown)} in the engine list only: {_names(unknown)}"
+        yield f"  {len(unknown)} in the engine list only: {join_names(unknown)}"
     if unnamed := [host.name for host in document.hosts if host.status in BAD and not can_be_named(host.name)]:
-        yield f"  {len(unnamed)} not in Next and retry, because --limit cannot contain the name: {_names(unnamed)}"
+        yield f"  {len(unnamed)} not in Next and retry, because --limit cannot contain the name: {join_names(unnamed)}"
 
 
 def host_lines(document: Document) -> Iterator[str]:
@@ -216,7 +216,7 @@ def host_lines(document: Document) -> Iterator[str]:
         yield visible(f"{visible(host.name):{width}}  {status:23}  {seconds:>6}  {rest}".rstrip())
 
 
-def _names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     more = len(names) - _MAX_HOSTS
     return ", ".join(names[:_MAX_HOSTS]) + (f" and {more} more" if more > 0 else "")
 
