@@ -20,16 +20,16 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import OPEN
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the module's result. This is not the first contact: a lost connection is a failure."""
-        given = self.given()
-        is_own = boolean(given.pop("own", False))
+        arguments = self.task_arguments()
+        is_own = boolean(arguments.pop("own", False))
         if is_own:
             # The step may still run on the host, and its connection may be dead.
             self.reset_connection()
-            given.update(open_age=0, **self._age_of_own(str(given.get("request_id"))))
+            arguments.update(open_age=0, **self._age_of_own(str(arguments.get("request_id"))))
         if self._task.timeout:
-            given.setdefault("time_limit", self.seconds_left(self._task.timeout))
+            arguments.setdefault("time_limit", self.seconds_left(self._task.timeout))
         try:
-            answer = self.on_host_again("_engine_step", given)
+            answer = self.on_host_again("_engine_step", arguments)
         finally:
             # After the step: a controller that cannot write must not keep a container from being restored.
             if is_own:

@@ -13,7 +13,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import Host
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the module's result, reversed within the time limit of the task. It is not the first contact."""
-        given = self.given()
+        arguments = self.task_arguments()
         if self._task.timeout:
-            given.setdefault("time_limit", self.seconds_left(self._task.timeout))
-        return self.on_host_again("engine_container", given)
+            arguments.setdefault("time_limit", self.seconds_left(self._task.timeout))
+        return self.on_host_again("engine_container", arguments)

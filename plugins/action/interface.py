@@ -26,7 +26,7 @@ _FRESH = "-o ControlMaster=no -o ControlPath=none"
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         refuse_in_inventory(variables, self._loader)
-        arguments = self.given()
+        arguments = self.task_arguments()
         is_adoption = arguments.get("state", "present") == "present"
         if is_adoption and self._connection.transport != "ssh":
             raise FleetError(

@@ -48,8 +48,8 @@ class ActionModule(ManagementNodeAction):
     argument_spec = ARGUMENTS
     has_module = False  # a delegated host gets the file and no credentials
 
-    def _run_here(self, given: Options) -> dict[str, Any]:
-        options = with_defaults(ARGUMENTS, given)
+    def _run_here(self, task_options: Options) -> dict[str, Any]:
+        options = with_defaults(ARGUMENTS, task_options)
         connection = Connection.from_options(options)
         most = read_number("max_size", options["max_size"], 1, 2**31 - 1)
         is_local = not self._task.delegate_to or self._connection.transport == "local"

@@ -28,13 +28,13 @@ class ActionModule(HostAction):
     _requires_connection = False
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
-        given = self.read_options(ARGUMENTS, variables)
-        if not given["reports"]:
-            raise missing("reports").named(given.names)
-        into = expand_home("dest", given["dest"]).absolute()
+        options = self.read_options(ARGUMENTS, variables)
+        if not options["reports"]:
+            raise missing("reports").named(options.names)
+        into = expand_home("dest", options["dest"]).absolute()
         if into.exists() and not into.is_dir():
-            raise invalid("dest", f"{into} is a file", "Set it to a folder.").named(given.names)
-        sources = [expand_home("reports", source) for source in given["reports"]]
+            raise invalid("dest", f"{into} is a file", "Set it to a folder.").named(options.names)
+        sources = [expand_home("reports", source) for source in options["reports"]]
         document = merge_documents([read_document(source) for source in sources], str(into))
         if not self._task.check_mode:
             try:

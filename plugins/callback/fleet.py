@@ -214,10 +214,10 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if "results" in values:
             return  # of a loop, whose items were shown
         message = values.get("msg")
-        given = message if isinstance(message, list) else [message]
-        texts = [text for text in given if isinstance(text, str)]
+        parts = message if isinstance(message, list) else [message]
+        texts = [text for text in parts if isinstance(text, str)]
         self._erase()
-        if len(texts) < len(given):
+        if len(texts) < len(parts):
             super().v2_runner_on_ok(result)
         elif texts:
             self._line(f"{visible(host_of(result))}  {visible(texts[0])}")

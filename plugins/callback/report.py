@@ -233,8 +233,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         # Both may lie in files that this run writes.
         remember(str(context.CLIARGS.get("subset") or ""))
         secrets = known_secrets(variables)
-        given = [show_extra_vars(each, secrets) for each in context.CLIARGS.get("extra_vars") or ()]
-        run = run_of(playbook, variables, given, partial(mask_command, secrets=secrets))
+        extra_vars = [show_extra_vars(each, secrets) for each in context.CLIARGS.get("extra_vars") or ()]
+        run = run_of(playbook, variables, extra_vars, partial(mask_command, secrets=secrets))
         folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
         self._folder = folder and folder_for(run, folder, self._written)
         is_kept = self._folder and not lost_with_job(f"{self._folder}/report.html")

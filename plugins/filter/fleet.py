@@ -25,17 +25,17 @@ def engine_table(engines: Sequence[Mapping[str, str]], hosts: Mapping[str, Seque
     without_entry = dict(hosts)
     for engine in engines:
         row = (engine["name"], engine["address"], engine.get("console_state", ""), engine["state"])
-        found = [
+        matches = [
             host
             for host, (name, ip) in hosts.items()
             if engine["name"] == str(name) or engine["address"] == comparable(str(ip))
         ]
-        for host in found:
+        for host in matches:
             without_entry.pop(host, None)
             name, ip = map(str, hosts[host])
             state = listed(engines, name, ip)
             rows.append((*row, host, _MATCHES.get(state.state, f"no: {state.words or state.state}")))
-        if not found:
+        if not matches:
             rows.append((*row, "-", "no: not in the inventory"))
     rows += [(str(name), str(ip), "-", "-", host, "no: not listed") for host, (name, ip) in without_entry.items()]
     cells = [[visible(str(cell)) for cell in row] for row in (_HEAD, *rows)]

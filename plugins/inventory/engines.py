@@ -159,8 +159,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         self.templar.available_variables = self._vars or {}
         stated = {key: value for key, value in config.items() if key in _SPEC}
         arguments = {key: self._evaluate(key, value) for key, value in stated.items()}
-        given = given_options(_SPEC, arguments, stated, self._vars or {}, self.templar)
-        options = with_defaults(_SPEC, given)
+        file_options = given_options(_SPEC, arguments, stated, self._vars or {}, self.templar)
+        options = with_defaults(_SPEC, file_options)
         group = options["group"]
         if not group.isidentifier() or group in ("all", "ungrouped", *constants.LOCALHOST):
             raise invalid("group", f"{group[:40]!r} is not the name of a group", "Use letters, digits and underscores.")
@@ -183,9 +183,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(what.encode()).hexdigest()[:16]}"
         is_cached = bool(self.get_option("cache"))
         if is_cached and cache:
-            kept = self._cache.get(key)
-            if kept and _is_engines(kept):
-                return list(kept)
+            cache_entry = self._cache.get(key)
+            if cache_entry and _is_engines(cache_entry):
+                return list(cache_entry)
         # The session serves the tasks of this run, too.
         engines, gap, _at = fetch_engines(Client(connection, RunCache(connection)), engine_list)
         if gap.kind == "part":

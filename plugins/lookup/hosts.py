@@ -123,17 +123,17 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
     def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
         self.set_options(var_options=variables, direct=options)
-        known, given = variables or {}, _join(terms)
-        pattern, limit = given or _DEFAULT, str(known.get("ansible_limit") or "")
+        known, own_pattern = variables or {}, _join(terms)
+        pattern, limit = own_pattern or _DEFAULT, str(known.get("ansible_limit") or "")
         with_note, without = self.get_option("noted"), self.get_option("without")
         if note := with_note or without:
-            noted = Reservations().hosts() if note == "any" else set(Reservations().noted(note))
+            hosts_with_note = Reservations().hosts() if note == "any" else set(Reservations().noted(note))
             in_play = set(known.get("ansible_play_hosts_all", ()))
-            left = in_play & noted if with_note else in_play - noted
+            left = in_play & hosts_with_note if with_note else in_play - hosts_with_note
             return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left] if left else []
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):
-            hosts = self._find_in_hosts(given, limit, known)
+            hosts = self._find_in_hosts(own_pattern, limit, known)
             problems = chain(
                 _find_in_version(),
                 problems,
@@ -149,18 +149,18 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             forget_earlier_playbook()
         return [pattern]
 
-    def _find_in_hosts(self, given: str, limit: str, known: Mapping[str, Any]) -> Iterator[Problem]:
-        pattern, groups = given or _DEFAULT, known.get("groups", {})
-        found, named = self._hosts_of(pattern, groups), {host for hosts in groups.values() for host in hosts}
+    def _find_in_hosts(self, own_pattern: str, limit: str, known: Mapping[str, Any]) -> Iterator[Problem]:
+        pattern, groups = own_pattern or _DEFAULT, known.get("groups", {})
+        matches, named = self._hosts_of(pattern, groups), {host for hosts in groups.values() for host in hosts}
         # Ansible would connect to the controller itself, in AWX to the container of the job.
-        if implicit := set(found) - named:
+        if implicit := set(matches) - named:
             fix = "Add the host to the inventory, or remove it from slb_hosts."
             yield f"Host {min(implicit)} is not in the inventory.", fix
         # Of a play whose hosts are not known yet, all within the limit, as Ansible read it when it started.
-        left = set(known.get("ansible_play_hosts_all", found) if limit else found).intersection(found)
+        left = set(known.get("ansible_play_hosts_all", matches) if limit else matches).intersection(matches)
         if not left:
-            if len(split_host_pattern(given)) > 1:  # host_pattern_mismatch = error rejects all for one element
-                yield from self._find_unmatched(given, "", groups, named)
+            if len(split_host_pattern(own_pattern)) > 1:  # host_pattern_mismatch = error rejects all for one element
+                yield from self._find_unmatched(own_pattern, "", groups, named)
             if not named:
                 sources = visible(", ".join(map(str, context.CLIARGS.get("inventory") or ())))
                 yield f"Inventory {sources} contains no host.", "Check -i, and the file: `ansible-inventory --graph`."
@@ -170,13 +170,13 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             yield f"No host matches {pattern!r}{within}.", fix
         yield from _raise_descriptors(len(left))
         limited_to = chain.from_iterable(patterns_of(limit).values())
-        is_named = _are_names(limited_to, named) or _are_names(split_host_pattern(given), named)
+        is_named = _are_names(limited_to, named) or _are_names(split_host_pattern(own_pattern), named)
         if self.get_option("named") and not is_named:
             yield (
                 "Hosts not named: this playbook sets engines aside on named hosts only, not on groups or patterns.",
                 "Name the hosts whose engines the web console does not list: --limit HOST,HOST.",
             )
-        yield from self._find_unmatched(given, limit, groups, named)
+        yield from self._find_unmatched(own_pattern, limit, groups, named)
         if canary := _join([self.get_option("canary") or []]):
             # Of one that is unknown, an arbitrary host would be the first.
             first = set(self._hosts_of(canary, groups))
@@ -185,11 +185,11 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 yield cause, "Correct slb_canary, or unset it."
 
     def _find_unmatched(
-        self, given: str, limit: str, groups: Mapping[str, list[str]], named: set[str]
+        self, own_pattern: str, limit: str, groups: Mapping[str, list[str]], named: set[str]
     ) -> Iterator[Problem]:
         """Find an element that matches no host, which Ansible ignores: a host would be missing, or be included."""
         of_limit = ((part, "--limit") for parts in patterns_of(limit).values() for part in parts)
-        for part, option in chain(of_limit, ((part, "slb_hosts") for part in split_host_pattern(given))):
+        for part, option in chain(of_limit, ((part, "slb_hosts") for part in split_host_pattern(own_pattern))):
             pattern = part.strip().lstrip("!&")
             if pattern and pattern not in named and not self._hosts_of(pattern, groups):
                 fix = "Correct or remove it. `ansible-inventory --graph` shows the hosts and groups."
@@ -286,14 +286,14 @@ def _find_in_inventory() -> Iterator[Problem]:
 def _find_in_options() -> Iterator[Problem]:
     """Options that skip tasks: the run would do nothing, or a part, with status 0."""
     tags, skipped = (_split(context.CLIARGS.get(name)) for name in ("tags", "skip_tags"))
-    given = {
+    options = {
         "--start-at-task": context.CLIARGS.get("start_at_task"),
         "--step": context.CLIARGS.get("step"),
         "--skip-tags": {"always", "tagged"} & skipped,
         # Each play has the tag always, so that no part of it is left out: the tags of an import select nothing.
         "--tags": tags - {"all", "always", "tagged"} if not context.CLIARGS.get("listtags") else None,
     }
-    for option, value in given.items():
+    for option, value in options.items():
         if value:
             shown = " ".join([option, *(sorted(value) if isinstance(value, set) else [])])
             yield f"Option {shown} rejected: playbooks of slb.fleet run as a whole.", "Run again without it."

@@ -57,7 +57,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
     for _time in range(_DECODINGS if spelt else 0):
         if any(each in _squeeze(decoded) for each in spelt):
             return _HIDDEN
-        decoded = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), decoded)
+        decoded = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), decoded)
         decoded = unquote_plus(html.unescape(decoded))
     return text
 
@@ -87,14 +87,14 @@ def secret_forms(secrets: Iterable[str]) -> set[str]:
 def mask_query(text: str) -> str:
     """Return ``text`` without the values of parameters in URLs whose names are those of secrets."""
     return _SECRET_PAIR.sub(
-        lambda found: f"{found[1]}********" if names_secret(unquote_plus(found[2])) else found[0], text
+        lambda match: f"{match[1]}********" if names_secret(unquote_plus(match[2])) else match[0], text
     )
 
 
 def query_secrets(url: str) -> list[str]:
     """Return the values of parameters of ``url`` whose names are those of secrets."""
-    found = _SECRET_PAIR.finditer(url)
-    return [unquote_plus(pair[3]) for pair in found if names_secret(unquote_plus(pair[2]))]
+    pairs = _SECRET_PAIR.finditer(url)
+    return [unquote_plus(pair[3]) for pair in pairs if names_secret(unquote_plus(pair[2]))]
 
 
 def secrets_of(options: Mapping[str, Any]) -> list[str]:

@@ -76,10 +76,10 @@ def _is_of(kind: Any, value: Any) -> bool:
 def _build_fields(hint: Any, value: Mapping[str, Any], place: str, words: bool) -> Any:
     built = {}
     for name, kind, is_optional, has_default in fields_of(hint):
-        given = value.get(name)
-        if given is None and has_default and not (is_optional and name in value):
+        raw = value.get(name)
+        if raw is None and has_default and not (is_optional and name in value):
             continue
-        built[name] = build(kind, given, f"{place}.{name}", words=words)
+        built[name] = build(kind, raw, f"{place}.{name}", words=words)
     return hint(**built)
 
 

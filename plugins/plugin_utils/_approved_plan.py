@@ -132,9 +132,9 @@ def _hosts_of(approved: Any) -> dict[str, str]:
                 raise ValueError(f"it is the report of {plan['run']['playbook']} of {plan['run']['began']}")
             if (plan["format"], plan["version"]) != (PLAN_FORMAT, VERSION):
                 raise LookupError
-        given: PlanOfRun = build(PlanOfRun, plan, "plan")
-        hosts = {str(host): str(work) for host, work in given.hosts.items()}
-        if digest_of(hosts) != given.digest:
+        plan_of_run: PlanOfRun = build(PlanOfRun, plan, "plan")
+        hosts = {str(host): str(work) for host, work in plan_of_run.hosts.items()}
+        if digest_of(hosts) != plan_of_run.digest:
             raise ValueError("its digest does not match")
     except (AttributeError, LookupError, TypeError):
         raise _invalid(source, "invalid: it contains no plan") from None

@@ -78,5 +78,5 @@ def note_failure(variables: Mapping[str, Any]) -> None:
 
 
 def _limit(variables: Mapping[str, Any]) -> float:
-    given = variables.get("slb_max_fail_percentage")
-    return 100.0 if is_empty(given) else float(checked("max_fail_percentage", given))
+    percentage = variables.get("slb_max_fail_percentage")
+    return 100.0 if is_empty(percentage) else float(checked("max_fail_percentage", percentage))

@@ -217,13 +217,13 @@ class FleetHost:
             time.sleep(max(0.0, min(_SECOND_READING_SECONDS, not_before - time.monotonic())))
         try:
             listing = self._listing = fetch_listing(self.connect(), engine_list, not_before)
-            found = listed(listing.engines, name, address, listing.gap)
-            if found.state == "empty" and self.variables["engine_list_may_be_empty"]:
+            engine_state = listed(listing.engines, name, address, listing.gap)
+            if engine_state.state == "empty" and self.variables["engine_list_may_be_empty"]:
                 cause, fix = listing.gap.cause, listing.gap.fix
-                found = Listed("incomplete", cause, fix=fix) if listing.gap.kind else Listed("not_listed")
+                engine_state = Listed("incomplete", cause, fix=fix) if listing.gap.kind else Listed("not_listed")
         except FleetError as error:
-            found = Listed("unavailable", error.summary, fix=error.fix, code=error.code)
-        self._listed = found
+            engine_state = Listed("unavailable", error.summary, fix=error.fix, code=error.code)
+        self._listed = engine_state
 
     def lists_running(self, engine: Engine) -> bool:
         """Return whether the engine list that was read last shows this engine as running."""

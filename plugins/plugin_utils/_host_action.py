@@ -108,9 +108,9 @@ class HostAction(ActionBase):  # type: ignore[misc]
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the task's result. Raises FleetError."""
-        return self.on_host(self._task.action.rpartition(".")[2], self.given())
+        return self.on_host(self._task.action.rpartition(".")[2], self.task_arguments())
 
-    def given(self) -> dict[str, Any]:
+    def task_arguments(self) -> dict[str, Any]:
         """Return the task's options that are set; an empty one is unset."""
         return {option: value for option, value in self._task.args.items() if not is_empty(value)}
 

@@ -58,10 +58,10 @@ def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap:
     others = [engine["address"] for engine in engines if engine["name"] == name and engine["address"] != address]
     names = sorted({engine["name"] for engine in here})
     if name in names:
-        found = _listed_here(here, names)
-        if found.state == "failed" and gap.kind == "old":  # it may run by now
+        entry = _listed_here(here, names)
+        if entry.state == "failed" and gap.kind == "old":  # it may run by now
             return _incomplete(gap)
-        return _elsewhere(others, name, manage_ip, "where it has failed") or found if found.state == "failed" else found
+        return _elsewhere(others, name, manage_ip, "where it has failed") or entry if entry.state == "failed" else entry
     if names:
         # Names that cannot be distinguished are shown with escapes.
         show = ascii if any(_resembles(name, each) for each in names) else str

@@ -40,29 +40,29 @@ class ManagementNodeAction(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         is_elsewhere = bool(self._task.delegate_to) and self._connection.transport != "local" and self.has_module
         with self._environment():
-            given = self.read_options(self.argument_spec, variables, environment=not is_elsewhere)
+            task_options = self.read_options(self.argument_spec, variables, environment=not is_elsewhere)
             try:
-                values = self._run_elsewhere(given) if is_elsewhere else self._run_here(given)
+                values = self._run_elsewhere(task_options) if is_elsewhere else self._run_here(task_options)
             except OptionError as error:
-                raise error.named(given.names) from None
+                raise error.named(task_options.names) from None
         if self.is_secret and not values.get("failed"):
             values["_ansible_no_log"] = True
         return values
 
-    def _run_here(self, given: Options) -> dict[str, Any]:
-        options = with_defaults(self.argument_spec, given)
+    def _run_here(self, task_options: Options) -> dict[str, Any]:
+        options = with_defaults(self.argument_spec, task_options)
         connection = Connection.from_options(options)
         client = Client(connection, RunCache(connection))
         values: dict[str, Any] = self.operation(client, options, bool(self._task.check_mode)).as_task_result(False)
         return values
 
-    def _run_elsewhere(self, given: Options) -> dict[str, Any]:
-        secrets = secret_forms(secrets_of(given))
+    def _run_elsewhere(self, task_options: Options) -> dict[str, Any]:
+        secrets = secret_forms(secrets_of(task_options))
         with contextlib.suppress(KeyError, AnsibleError):
             # Of ssh: after a lost connection it would run the module, and send the request, again.
             self._connection.set_option("reconnection_retries", 0)
         try:
-            answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given)
+            answer = self.on_host(self._task.resolved_action.rpartition(".")[2], task_options)
         except AnsibleConnectionFailure as error:
             raise AnsibleConnectionFailure(remove_values(error.message, secrets)) from None
         except FleetError as error:
@@ -74,7 +74,7 @@ class ManagementNodeAction(HostAction):
     @contextlib.contextmanager
     def _environment(self) -> Iterator[None]:
         """Apply the task's keyword ``environment``, as a module gets it from its connection: proxies, for example."""
-        kept = dict(os.environ)
+        environment = dict(os.environ)
         for layer in self._task.environment or ():
             for name, value in (self._templar.template(layer) or {}).items():
                 os.environ[str(name)] = str(value)
@@ -82,4 +82,4 @@ class ManagementNodeAction(HostAction):
             yield
         finally:
             os.environ.clear()
-            os.environ.update(kept)
+            os.environ.update(environment)

@@ -68,7 +68,7 @@ def given_options(
     for option in arguments:
         if option not in spec:
             raise invalid(option[:40], "it is unknown", near_key(option, sorted(spec)))
-    given = Options({}, {})
+    options = Options({}, {})
     for option, rules in spec.items():
         name, value = _of_the_task(arguments.get(option), raw.get(option), variables)
         is_pin = option == "tls_fingerprint" and value == ""  # an empty text that was set is an error
@@ -79,9 +79,9 @@ def given_options(
         is_set = is_pin or not is_empty(value)
         if not is_set and not rules.get("required"):
             continue
-        given.names.update({option: name} if name else {})
-        given[option] = _read(option, rules, value if is_set else None, given.names)
-    return given
+        options.names.update({option: name} if name else {})
+        options[option] = _read(option, rules, value if is_set else None, options.names)
+    return options
 
 
 def _read(option: str, rules: Mapping[str, Any], value: Any, names: Mapping[str, str]) -> Any:
@@ -102,9 +102,9 @@ def _of_the_task(value: Any, written: Any, variables: Mapping[str, Any]) -> tupl
     return named[1] if named else "", decrypted(value)
 
 
-def with_defaults(spec: Spec, given: Options) -> Options:
+def with_defaults(spec: Spec, options: Options) -> Options:
     """Return all options of ``spec``; None for one that has neither value nor default."""
-    return Options({**{option: rules.get("default") for option, rules in spec.items()}, **given}, given.names)
+    return Options({**{option: rules.get("default") for option, rules in spec.items()}, **options}, options.names)
 
 
 def connection_options(variables: Mapping[str, Any], templar: Any) -> Options:
@@ -112,8 +112,8 @@ def connection_options(variables: Mapping[str, Any], templar: Any) -> Options:
 
     The user of a role sets no options, so an option that is not set has the name of its variable.
     """
-    given = given_options(CONNECTION_ARGUMENTS, {}, {}, variables, templar)
-    return with_defaults(CONNECTION_ARGUMENTS, Options(given, {**CONNECTION_VARIABLES, **given.names}))
+    options = given_options(CONNECTION_ARGUMENTS, {}, {}, variables, templar)
+    return with_defaults(CONNECTION_ARGUMENTS, Options(options, {**CONNECTION_VARIABLES, **options.names}))
 
 
 def raw_arguments(task: Any) -> Mapping[str, Any]:

@@ -44,17 +44,17 @@ class Listed(NamedTuple):
 def propose(document: Any, headers: Mapping[str, str], path: str, hosts: Mapping[str, tuple[str, str]]) -> Proposal:
     """Return the proposal for the answer at ``path``. ``hosts``: name and address of the engine, by host."""
     lists = [_identify(each, hosts) for each in _read_lists(document)]
-    found = [each for each in lists if each.hosts]
-    if not found:
+    candidates = [each for each in lists if each.hosts]
+    if not candidates:
         cause = "No list has a name or address of the inventory." if lists else "The answer has no engines."
         keys = [f"Keys in the list '{each.items}': {_join(each.columns)}." for each in lists[:_MAX_WORDS]]
         return Proposal({"path": path}, [*_as_yaml({"path": path}), cause, *keys])
-    best = max(found, key=lambda each: (len(each.hosts), bool(each.name and each.address), -each.items.count(".")))
+    best = max(candidates, key=lambda each: (len(each.hosts), bool(each.name and each.address), -each.items.count(".")))
     state, about_state = _find_state(best)
     total, about_total = _find_total(document, headers, best)
     option = {"path": path, "items": best.items, "name": best.name, "address": best.address, **state, "total": total}
     option = {key: value for key, value in option.items() if value}
-    missing, others = sorted(set(hosts) - best.hosts), [f"'{each.items}'" for each in found if each is not best]
+    missing, others = sorted(set(hosts) - best.hosts), [f"'{each.items}'" for each in candidates if each is not best]
     lines = [f"Hosts in the list: {len(best.hosts)} of {len(hosts)}. Not in the list: {_join(missing)}."]
     lines += [f"Other lists with hosts: {_join(others)}."] if others else []
     for key, variable in (("name", "slb_engine_name"), ("address", "slb_manage_ip")):
@@ -129,9 +129,9 @@ def _identify(listed: Listed, hosts: Mapping[str, tuple[str, str]]) -> Listed:
 
 def _find_hosts(listed: Listed, read: Callable[[str], str | None]) -> dict[str, list[str | None]]:
     """Return the host of each object that ``read`` returns for its text, by key: those of the most hosts first."""
-    found = {key: [read(text[:_MAX_TEXT]) for text in texts] for key, texts in listed.columns.items()}
-    keys = sorted((key for key in found if any(found[key])), key=lambda key: -len(set(found[key])))
-    return {key: found[key] for key in keys[:_MAX_PAIRED]}
+    hosts = {key: [read(text[:_MAX_TEXT]) for text in texts] for key, texts in listed.columns.items()}
+    keys = sorted((key for key in hosts if any(hosts[key])), key=lambda key: -len(set(hosts[key])))
+    return {key: hosts[key] for key in keys[:_MAX_PAIRED]}
 
 
 def _find_state(listed: Listed) -> tuple[dict[str, Any], list[str]]:

@@ -77,9 +77,9 @@ class RunCache(SessionStore):
     ) -> Session:
         """Change the cookies of the run's session, unless the run has logged in again, and return that session."""
         with contextlib.suppress(OSError, TimeoutError), self._locked(self._session_file):
-            kept = (_read(self._session_file) or {}).get("value")
-            if kept and kept["login"] == session.login:
-                session = Session(**kept).updated(cookies, at, has_served=has_served)
+            values = (_read(self._session_file) or {}).get("value")
+            if values and values["login"] == session.login:
+                session = Session(**values).updated(cookies, at, has_served=has_served)
                 _write(self._session_file, {"value": asdict(session)})
                 return session
         return session.updated(cookies, at, has_served=has_served)

@@ -166,8 +166,8 @@ def _read_approved_plan(variable: str, task_vars: Mapping[str, Any], templar: An
 
     Only AWX passes an unanswered question as null: ansible-core 2.19 reads its unsafe empty text so.
     """
-    given = task_vars.get(variable, "")
-    if is_empty(given) and (isinstance(given, str) or "awx_job_id" in task_vars):
+    raw = task_vars.get(variable, "")
+    if is_empty(raw) and (isinstance(raw, str) or "awx_job_id" in task_vars):
         return None
     try:
         value = value_of(variable, task_vars, templar)
@@ -211,11 +211,11 @@ def is_skipped(result: Any) -> bool:
 
 def _refuse_results(task_vars: Mapping[str, Any], loader: Any) -> None:
     # A task that a condition of the import skipped has a result, too.
-    given = [name for name in _RESULTS if name in task_vars and not is_skipped(task_vars[name])]
-    if given and (given[0] in load_extra_vars(loader) or not Reservations().has_begun(task_vars["inventory_hostname"])):
+    names = [name for name in _RESULTS if name in task_vars and not is_skipped(task_vars[name])]
+    if names and (names[0] in load_extra_vars(loader) or not Reservations().has_begun(task_vars["inventory_hostname"])):
         raise FleetError(
             "invalid_variable",
-            f"Variable {given[0]} is set by the run itself.",
+            f"Variable {names[0]} is set by the run itself.",
             "Remove it from the inventory and from -e.",
         )
 
@@ -227,10 +227,10 @@ def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any, *, is_check: 
     """
     if is_check:
         _refuse_results(task_vars, loader)
-    given = [name for name in map("slb_{}".format, BEFORE_HOSTS) if not is_empty(task_vars.get(name))]
-    if given:
+    names = [name for name in map("slb_{}".format, BEFORE_HOSTS) if not is_empty(task_vars.get(name))]
+    if names:
         of_run, of_host = load_extra_vars(loader), task_vars["hostvars"].raw_get(task_vars["inventory_hostname"])
-        for name in given:
+        for name in names:
             if name not in of_run and not is_empty(of_host.get(name)):
                 raise FleetError(
                     "invalid_variable",
@@ -244,8 +244,8 @@ def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     return _evaluate(variable, task_vars.get(variable), task_vars, templar)
 
 
-def _evaluate(variable: str, given: Any, task_vars: Mapping[str, Any], templar: Any) -> Any:
-    raw = raw_value(given, task_vars)
+def _evaluate(variable: str, source: Any, task_vars: Mapping[str, Any], templar: Any) -> Any:
+    raw = raw_value(source, task_vars)
     if raw is None or isinstance(raw, (bool, int, float)):
         return raw
     if isinstance(raw, str) and "{" not in raw:  # no template: for 30 variables of each host, this counts
@@ -312,10 +312,10 @@ def mask_command(text: str, secrets: Iterable[str]) -> str:
     return _USER.sub("...@", text)
 
 
-def show_extra_vars(given: Any, secrets: Iterable[str] = ()) -> str:
+def show_extra_vars(extra_var: Any, secrets: Iterable[str] = ()) -> str:
     """Return a value of ``-e`` to be repeated: a file, or a variable of this collection that is not a secret."""
-    name, has_value, value = str(given).partition("=")
-    if visible(str(given)) != str(given) or len(str(given)) > _MAX_EXTRA_VAR:
+    name, has_value, value = str(extra_var).partition("=")
+    if visible(str(extra_var)) != str(extra_var) or len(str(extra_var)) > _MAX_EXTRA_VAR:
         return f"{name}=..." if has_value and name in KNOWN else "..."
     if name.startswith("@") and not has_value:
         return mask_command(name, secrets)

@@ -365,17 +365,17 @@ def _check(folder: str, change: Dict[str, Any]) -> NetworkState:
 
 def _find_troubles(names: Set[str], after: NetworkState) -> Dict[str, interfaces.Reason]:
     """Return why interfaces that came up are not kept, by name."""
-    found: Dict[str, interfaces.Reason] = {}
+    troubles: Dict[str, interfaces.Reason] = {}
     for interface in [interface for interface in after.interfaces if interface.name in names]:
         added, overlap = _added_addresses(interface), interfaces.find_overlap(interface.name, names, after)
         if added:
-            found[interface.name] = (
+            troubles[interface.name] = (
                 f"got {added[0]} from another program",
                 "Leave it to that program, or stop the program.",
             )
         elif overlap:
-            found[interface.name] = f"got {overlap}", "Correct the DHCP server, or adopt the interface by hand."
-    return found
+            troubles[interface.name] = f"got {overlap}", "Correct the DHCP server, or adopt the interface by hand."
+    return troubles
 
 
 def _added_addresses(interface: Interface) -> List[str]:
@@ -418,10 +418,10 @@ def _add_profile(name: str, settings: Dict[str, str]) -> str:
     words = [word for key in sorted(settings) for word in (key, settings[key])]
     added = ("connection", "add", "save", "no", "type", "ethernet", "con-name", name, "ifname", name)
     answer = "\n".join(nmcli(*added, "connection.autoconnect", "no", *words))
-    found = re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", answer)
-    if found is None:
+    uuid = re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", answer)
+    if uuid is None:
         raise FleetError("nmcli_failed", f"Profile of {name} not made: {answer!r}.", "Run `nmcli connection` there.")
-    return found.group()
+    return uuid.group()
 
 
 def _gather_network() -> NetworkState:
@@ -438,11 +438,11 @@ def _gather_network() -> NetworkState:
 
 def _read_ipv6(name: str) -> Dict[str, str]:
     """Return the IPv6 settings of the kernel that NetworkManager changes, in the order to restore them."""
-    found = {}
+    settings = {}
     for key in ("forwarding", "accept_ra", "addr_gen_mode", "disable_ipv6"):
         with contextlib.suppress(OSError), open(rollback.IPV6.format(name, key)) as stream:
-            found[key] = stream.read().strip()
-    return found
+            settings[key] = stream.read().strip()
+    return settings
 
 
 def _write_ipv6(name: str, entry: Dict[str, Any], *keys: str) -> None:
@@ -512,8 +512,8 @@ def _not_adopted(
 def _read_adopted() -> Dict[str, Dict[str, Any]]:
     try:
         with open(ADOPTED) as stream:
-            found: Dict[str, Dict[str, Any]] = json.load(stream)
-            return found
+            adopted: Dict[str, Dict[str, Any]] = json.load(stream)
+            return adopted
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

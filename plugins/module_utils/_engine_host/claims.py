@@ -36,17 +36,17 @@ _UNMANAGED = re.compile(r"^\s*Unmanaged\s*=\s*(yes|true|on|1)\b", re.MULTILINE |
 
 def read_files() -> Dict[str, str]:
     """Return the text of each file that may mention an interface, by path, and NetworkManager's configuration."""
-    found: Dict[str, str] = {}
+    texts: Dict[str, str] = {}
     for path in [path for pattern in _FILES for path in sorted(glob.glob(pattern, recursive=True))]:
         if not NOT_READ.search(path) and os.path.isfile(path):
             with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
-                found[path] = stream.read(_MAX_BYTES)
+                texts[path] = stream.read(_MAX_BYTES)
     program, option = PRINTED.split()
     command = commands.find(program)
     printed = commands.attempt([command, option], _SECONDS) if command else None
     if printed is not None and printed.rc == 0:
-        found[PRINTED] = printed.stdout
-    return found
+        texts[PRINTED] = printed.stdout
+    return texts
 
 
 def find_claim(files: Dict[str, str], names: Sequence[str], ifindex: int) -> Optional[str]:
@@ -75,9 +75,9 @@ def find_exclusion(printed: str, words: Set[str]) -> Optional[str]:
     for section in re.split(r"^(?=\[)", printed, flags=re.MULTILINE):
         lines = section.splitlines()
         if section.startswith("[keyfile]"):
-            found = [line for line in lines if line.startswith("unmanaged-devices") and _selects(line, words)]
-            if found:
-                return found[0]
+            matches = [line for line in lines if line.startswith("unmanaged-devices") and _selects(line, words)]
+            if matches:
+                return matches[0]
         managed = re.search(r"^managed=(\w+)", section, re.MULTILINE)
         if section.startswith("[device") and managed and not is_decided:
             line = next((line for line in lines if line.startswith("match-device")), "managed=*")

@@ -102,8 +102,8 @@ def find_container() -> Container:
 def inspect(runtime: Optional[str], identity: str) -> Container:
     """Return the container with this id, whatever its name is. Other runtimes are asked if ``runtime`` is missing."""
     programs = runtimes.installed()
-    asked = [runtime] if runtime in programs else programs
-    answers = [_read_container(program, identity) for program in asked if program]
+    candidates = [runtime] if runtime in programs else programs
+    answers = [_read_container(program, identity) for program in candidates if program]
     for container in answers:
         if container.state not in ("absent", "unknown"):
             return container
@@ -116,15 +116,15 @@ def inspect(runtime: Optional[str], identity: str) -> Container:
 
 def find_leftovers() -> Dict[str, bool]:
     """Return the names of set-aside containers, each with whether it runs."""
-    found: Dict[str, bool] = {}
+    leftovers: Dict[str, bool] = {}
     for runtime in runtimes.installed():
         listed = runtimes.run(runtime, "ps", "--all", "--format", "{{.Names}} {{.Status}}")
         for line in listed.stdout.splitlines() if listed.rc == 0 else []:
             names, _blank, status = line.strip().partition(" ")
             name = next((name for name in names.split(",") if name.startswith(LEFTOVER)), None)
             if name:
-                found[name] = status.startswith("Up")
-    return found
+                leftovers[name] = status.startswith("Up")
+    return leftovers
 
 
 def list_ids() -> List[str]:
@@ -174,13 +174,13 @@ def inspect_known(leftover: Dict[str, Any]) -> Container:
 def find_once() -> Container:
     programs = runtimes.installed()
     answers = [_read_container(program, NAME) for program in programs]
-    found = [container for container in answers if container.state not in ("absent", "unknown")]
-    if any(container.id != found[0].id for container in found):
+    containers = [container for container in answers if container.state not in ("absent", "unknown")]
+    if any(container.id != containers[0].id for container in containers):
         why = "Docker and Podman both have a container slb"
         return Container("unknown", why=why, fix="Remove or rename one of the two containers.")
     unknown = [container for container in answers if container.state == "unknown"]
-    if found or unknown:
-        return (found or unknown)[0]
+    if containers or unknown:
+        return (containers or unknown)[0]
     try:
         obstacle = runtimes.find_unserved(programs) or runtimes.find_unlisted(list_ids)
     except FleetError as error:
@@ -296,8 +296,8 @@ def _parse(runtime: str, name: str, text: str) -> Container:
 
 def _parse_ports(bindings: Dict[str, Any]) -> Tuple[int, ...]:
     """Return the TCP ports of the host that lead to the container."""
-    found = [port["HostPort"] for name, ports in bindings.items() if name.endswith("/tcp") for port in ports or []]
-    return tuple(int(text) for text in found if text.isdigit())
+    host_ports = [port["HostPort"] for name, ports in bindings.items() if name.endswith("/tcp") for port in ports or []]
+    return tuple(int(text) for text in host_ports if text.isdigit())
 
 
 def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:

@@ -127,13 +127,13 @@ class NetworkState(NamedTuple):
         def is_other(name: Optional[str]) -> bool:
             return name not in names and not re.match("veth|docker", name or "")
 
-        found = {
+        addresses = {
             f"address {cidr(each)} of {interface.name}"
             for interface in self.interfaces
             for each in interface.addresses
             if is_other(interface.name) and each.get("scope") != "link"
         }
-        return found | {
+        return addresses | {
             _route_in_words(route)
             for route in self.routes
             if is_other(route.get("dev")) and not re.match(_LINK_LOCAL, str(route.get("dst")))
@@ -380,20 +380,20 @@ def is_for(profile: Profile, interface: Interface, active: Set[Optional[str]]) -
 
 def _devices() -> Dict[str, Dict[str, str]]:
     """Return what NetworkManager says of each device, by name."""
-    found: List[Dict[str, str]] = []
+    devices: List[Dict[str, str]] = []
     for line in nmcli("-f", ",".join(f"GENERAL.{field}" for field in _DEVICE_FIELDS), "device", "show"):
         key, *value = split(line)
         if key == "GENERAL.DEVICE":
-            found.append({})
-        if found:
-            found[-1][key[len("GENERAL.") :]] = ":".join(value)
-    return {each["DEVICE"]: each for each in found}
+            devices.append({})
+        if devices:
+            devices[-1][key[len("GENERAL.") :]] = ":".join(value)
+    return {each["DEVICE"]: each for each in devices}
 
 
 def read_addresses(name: str) -> List[Dict[str, Any]]:
     """Return the addresses of an interface, without link-local ones. Raises FleetError."""
-    found = [each for link in _ip("address", "show", "dev", name) for each in link.get("addr_info", [])]
-    return [each for each in found if "local" in each and each.get("scope") != "link"]
+    addresses = [each for link in _ip("address", "show", "dev", name) for each in link.get("addr_info", [])]
+    return [each for each in addresses if "local" in each and each.get("scope") != "link"]
 
 
 def _interface(link: Dict[str, Any], device: Optional[Dict[str, str]]) -> Interface:
@@ -459,15 +459,15 @@ def _profiles(tries: int = 3) -> List[Profile]:
         if error.values.get("rc") != 10 or tries == 1:  # 10: no such profile
             raise
         return _profiles(tries - 1)
-    found: List[Dict[str, str]] = []
+    profiles: List[Dict[str, str]] = []
     for line in lines:
         key, *value = split(line)
         if key == "connection.uuid":
-            found.append({})
-        if found:
-            found[-1][key] = ":".join(value)
+            profiles.append({})
+        if profiles:
+            profiles[-1][key] = ":".join(value)
     # A setting that the profile does not have is not printed.
-    bindings = [[each.get(key, "") for key in _BINDINGS.split(",")] for each in found]
+    bindings = [[each.get(key, "") for key in _BINDINGS.split(",")] for each in profiles]
     return [
         Profile(uuid, files[uuid][0], interface, mac.lower(), files[uuid][1], match, automatic == "yes")
         for uuid, interface, mac, match, automatic in bindings
@@ -480,11 +480,11 @@ def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
     for _generation in range(64):
         try:
             with open(f"/proc/{pid}/environ", "rb") as stream:
-                found = re.search(rb"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", stream.read())
+                match = re.search(rb"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", stream.read())
         except OSError:
-            found = None
-        if found:
-            server = found.group(1).decode().partition("%")[0].replace("::ffff:", "")
+            match = None
+        if match:
+            server = match.group(1).decode().partition("%")[0].replace("::ffff:", "")
             has_it = (
                 interface.name for interface in interfaces if any(a["local"] == server for a in interface.addresses)
             )
@@ -530,8 +530,8 @@ def _ip(*arguments: str) -> List[Dict[str, Any]]:
         raise FleetError("network_not_read", f"Network not read: ip silent for {_IP_SECONDS} s.", "Run again.")
     if done.rc != 0:
         raise FleetError("network_not_read", f"Network not read: {done.words}.", "Install iproute2 4.19 or later.")
-    found: List[Dict[str, Any]] = json.loads(done.stdout.strip() or "[]")
-    return found
+    objects: List[Dict[str, Any]] = json.loads(done.stdout.strip() or "[]")
+    return objects
 
 
 def _unavailable(why: str, fix: str) -> FleetError:

@@ -113,7 +113,7 @@ def _judge_unit(unit: str, path: str, place: str) -> Optional[Manager]:
 
 def _find_starters(state: Dict[str, str]) -> List[str]:
     """Return the units that would start this one, directly or by another one. Without an answer, they count."""
-    asked: Set[str] = set()
+    known_units: Set[str] = set()
     above = _above(state)
     while above:
         targets = [unit for unit in above if unit.endswith(".target")]
@@ -121,8 +121,8 @@ def _find_starters(state: Dict[str, str]) -> List[str]:
         started = above if shown is None else [each.get("Id", "") for each in shown if _is_started(each)]
         if started or targets:
             return started or targets
-        asked |= set(above)
-        above = [unit for each in shown or () for unit in _above(each) if unit not in asked]
+        known_units |= set(above)
+        above = [unit for each in shown or () for unit in _above(each) if unit not in known_units]
     return []
 
 

@@ -146,7 +146,7 @@ def _read_lines(path: str) -> List[Tuple[str, int, str]]:
                 content = stream.read(_MAX_BYTES)
     text = "" if b"\0" in content else content.decode("utf-8", "replace")
     # A line that continues becomes one, with empty lines behind it.
-    text = _CONTINUED.sub(lambda found: found[0].replace("\\\n", " ") + "\n" * found[0].count("\n"), text)
+    text = _CONTINUED.sub(lambda match: match[0].replace("\\\n", " ") + "\n" * match[0].count("\n"), text)
     return [(path, number, _COMMENT.sub("", line)) for number, line in enumerate(text.splitlines(), 1)]
 
 
@@ -162,6 +162,6 @@ def _is_administrator(user: str) -> bool:
 
 def _glob(patterns: Iterable[str]) -> List[str]:
     """Return the files that a program would read, each once, by the first of its paths."""
-    found = [path for pattern in patterns for path in sorted(glob.glob(pattern, recursive=True))]
-    found = [path for path in found if not NOT_READ.search(path)]
-    return list({os.path.realpath(path): path for path in reversed(found)}.values())[::-1]
+    paths = [path for pattern in patterns for path in sorted(glob.glob(pattern, recursive=True))]
+    paths = [path for path in paths if not NOT_READ.search(path)]
+    return list({os.path.realpath(path): path for path in reversed(paths)}.values())[::-1]

@@ -39,8 +39,8 @@ def gather_banner() -> Dict[str, Any]:
 def move_aside(path: str, check_mode: bool) -> Result:
     """Rename the banner to ``PATH.bak``; a backup is never overwritten."""
     message = _read(path)
-    noted = _noted_backup(path)
-    interrupted = noted if noted is not None and _is_same_file(path, noted) else None
+    earlier = _noted_backup(path)
+    interrupted = earlier if earlier is not None and _is_same_file(path, earlier) else None
     if not message and interrupted is None:
         return _result("aside", None)
     backup = interrupted or _free_name(path)
@@ -128,8 +128,8 @@ def _noted_backup(path: str) -> Optional[str]:
     if not text:
         return None
     try:
-        noted = json.loads(text.decode("utf-8"))
-        backup, inode = str(noted["backup_file"]), int(noted["inode"])
+        note = json.loads(text.decode("utf-8"))
+        backup, inode = str(note["backup_file"]), int(note["inode"])
     except (ValueError, LookupError, TypeError) as error:
         raise FleetError(
             "motd_not_moved",

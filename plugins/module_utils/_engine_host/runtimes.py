@@ -61,10 +61,10 @@ class Monitor(NamedTuple):
 
 def installed() -> List[str]:
     """Return the runtimes whose command this host has. A ``docker`` that calls Podman counts as Podman."""
-    found = [runtime for runtime in RUNTIMES if commands.find(runtime)]
-    if found == list(RUNTIMES) and (_is_podman(str(commands.find("docker"))) or _is_podmans_socket()):
-        found.remove("docker")
-    return found
+    programs = [runtime for runtime in RUNTIMES if commands.find(runtime)]
+    if programs == list(RUNTIMES) and (_is_podman(str(commands.find("docker"))) or _is_podmans_socket()):
+        programs.remove("docker")
+    return programs
 
 
 def run(runtime: str, *arguments: str, seconds: float = 0.0) -> commands.Completed:
@@ -134,17 +134,17 @@ def _find_podman_obstacle() -> Optional[Obstacle]:
 def find_unserved(runtimes: List[str]) -> Optional[Obstacle]:
     """Return the obstacle if a runtime is on this machine whose command is missing."""
     missing = {name: command for name, command in _PROCESSES.items() if command not in runtimes}
-    found = ""
+    daemon = ""
     if "docker" not in runtimes and os.path.exists(_DOCKER_SOCKET) and not _is_podmans_socket():
-        found = "dockerd"
+        daemon = "dockerd"
     elif missing:
         names = ((pid, processes.read(pid, "comm").strip()) for pid in processes.pids())
-        found = next((name for pid, name in names if name in missing and is_witness(pid)), "")
-    if not found:
+        daemon = next((name for pid, name in names if name in missing and is_witness(pid)), "")
+    if not daemon:
         return None
-    command = missing[found]
+    command = missing[daemon]
     return Obstacle(
-        f"{found} is on this host, and the command {command} was not found",
+        f"{daemon} is on this host, and the command {command} was not found",
         f"Install the command {command}, or link it to /usr/local/bin/{command}.",
     )
 
@@ -185,7 +185,7 @@ def find_monitors() -> List[Monitor]:
 
     Those of other users than root count only if a program of root's file runs for Docker or for a container ``slb``.
     """
-    found = []
+    monitors = []
     for pid in processes.pids():
         program = processes.read(pid, "comm").strip()
         if program not in _MONITORS:
@@ -201,14 +201,14 @@ def find_monitors() -> List[Monitor]:
         if user and (not processes.is_program_of_root(pid) or values.get("-n", NAME) != NAME):
             continue
         if is_ours and user is not None and process and not _is_nested(pid):
-            found.append(Monitor(pid, process.ticks, program, identity, user))
-    return found
+            monitors.append(Monitor(pid, process.ticks, program, identity, user))
+    return monitors
 
 
 def find_processes_of(identity: str) -> Set[int]:
     """Return the processes that belong to the container: its monitor, and those in its control group."""
-    found = {monitor.pid for monitor in find_monitors() if monitor.id == identity}
-    return found | {pid for pid in processes.pids() if identity in processes.read(pid, "cgroup")}
+    pids = {monitor.pid for monitor in find_monitors() if monitor.id == identity}
+    return pids | {pid for pid in processes.pids() if identity in processes.read(pid, "cgroup")}
 
 
 def _daemons() -> Iterator[int]:

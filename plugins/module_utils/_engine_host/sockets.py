@@ -64,10 +64,10 @@ def find_connections(engine: Container) -> Connections:
             # Other processes of the host use its namespace, too.
             own = set(files) if _is_of_host(pid) else {entry.inode for entry in entries}
             ports = {entry.port for entry in entries if entry.state == _LISTEN and entry.inode in own}
-            found = [entry for entry in entries if entry.state not in (_LISTEN, _TIME_WAIT)]
+            active = [entry for entry in entries if entry.state not in (_LISTEN, _TIME_WAIT)]
             # A socket that the process has closed has no inode, and its port is still listened on.
-            certain = [entry for entry in found if entry.port in ports]
-            others = [entry for entry in found if entry.port not in ports and entry.inode in own]
+            certain = [entry for entry in active if entry.port in ports]
+            others = [entry for entry in active if entry.port not in ports and entry.inode in own]
             local_ports = _local_ports(pid) if others else _LOCAL_PORTS
             possible = [entry for entry in others if _may_be_of_client(entry, local_ports)]
             inbound += [f"{entry.remote} to port {entry.port}" for entry in (*certain, *possible)]
@@ -81,11 +81,11 @@ def find_connections(engine: Container) -> Connections:
 
 def _representatives(pids: List[int]) -> List[int]:
     """Return one process of each network namespace: the first one."""
-    found: Dict[int, int] = {}
+    representatives: Dict[int, int] = {}
     for pid in pids:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            found.setdefault(os.stat(f"/proc/{pid}/ns/net").st_ino, pid)
-    return list(found.values())
+            representatives.setdefault(os.stat(f"/proc/{pid}/ns/net").st_ino, pid)
+    return list(representatives.values())
 
 
 def _may_be_of_client(entry: Socket, local_ports: Tuple[int, int]) -> bool:
@@ -127,13 +127,13 @@ def find_addresses() -> Optional[List[str]]:
     """Return the host's IP addresses without loopback and link-local addresses; None if they cannot be seen."""
     try:
         with open("/proc/net/fib_trie") as stream:
-            found = set(_LOCAL_ADDRESS.findall(stream.read()))
+            addresses = set(_LOCAL_ADDRESS.findall(stream.read()))
     except OSError:
         return None
     with contextlib.suppress(OSError), open("/proc/net/if_inet6") as stream:  # missing without IPv6
         for line in stream:
-            found.add(socket.inet_ntop(socket.AF_INET6, bytes.fromhex(line.split()[0])))
-    return sorted(each for each in found if not re.match(r"127\.|169\.254\.|::1$|fe[89ab]", each))
+            addresses.add(socket.inet_ntop(socket.AF_INET6, bytes.fromhex(line.split()[0])))
+    return sorted(each for each in addresses if not re.match(r"127\.|169\.254\.|::1$|fe[89ab]", each))
 
 
 def parse_table(text: str) -> List[Socket]:
@@ -209,8 +209,8 @@ def _container_of(pid: Optional[int]) -> Optional[str]:
     The host itself may be a container: its own id stands in the control group of each process.
     """
     own = re.findall(r"[0-9a-f]{64}", processes.read(1, "cgroup"))
-    found = [each for each in re.findall(r"[0-9a-f]{64}", processes.read(pid, "cgroup")) if each not in own]
-    return found[-1][:12] if found else None
+    ids = [each for each in re.findall(r"[0-9a-f]{64}", processes.read(pid, "cgroup")) if each not in own]
+    return ids[-1][:12] if ids else None
 
 
 def _belongs(pid: Optional[int], engine: Container) -> bool:

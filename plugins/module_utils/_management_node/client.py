@@ -134,8 +134,8 @@ class Client:
     def __init__(self, connection: Connection, store: SessionStore | None = None) -> None:
         self.connection = connection
         self._transport = Transport(connection)
-        given = Session({"sessionid": connection.sessionid}) if connection.sessionid else None
-        self._store = SessionStore(given) if given or not store else store
+        own_session = Session({"sessionid": connection.sessionid}) if connection.sessionid else None
+        self._store = SessionStore(own_session) if own_session or not store else store
         self._secrets: set[str] = {connection.password, connection.sessionid, *header_secrets(connection.headers)}
 
     def log_in(self) -> Session:

@@ -129,8 +129,8 @@ class Case:
         inner = members.get("error")
         codes = [members.get(key) for key in (*_CODES, "status")]
         codes += [inner.get("code")] if isinstance(inner, dict) else []
-        found = (code for code in map(_scalar, codes) if code in _STATUSES and code not in self.success_codes)
-        return next(found, self.answer.status)
+        statuses = (code for code in map(_scalar, codes) if code in _STATUSES and code not in self.success_codes)
+        return next(statuses, self.answer.status)
 
     @cached_property
     def message(self) -> str:
@@ -328,10 +328,10 @@ def _is_error(value: Any) -> bool:
     return any(map(_is_error, value)) if isinstance(value, list) else _scalar(value) not in _NO_ERROR
 
 
-def compile_patterns(given: Mapping[str, Sequence[Any] | None]) -> dict[str, list[re.Pattern[str]]]:
+def compile_patterns(options: Mapping[str, Sequence[Any] | None]) -> dict[str, list[re.Pattern[str]]]:
     """Return the compiled patterns by name, the default ones in place of those not given. Raises OptionError."""
     return {
-        name: [_compile(f"{name}_patterns", pattern) for pattern in given.get(name) or patterns]
+        name: [_compile(f"{name}_patterns", pattern) for pattern in options.get(name) or patterns]
         for name, patterns in DEFAULT_PATTERNS.items()
     }
 

@@ -25,9 +25,9 @@ def update_cookies(cookies: dict[str, str], lines: Iterable[str], date: str = ""
     ``date``: of the answer; a clock that differs from that of the management node does not end cookies.
     """
     now = read_date(date) or time.time()
-    found = [pair for line in list(lines)[:_MAX_COOKIES] for pair in _split(line, now)]
+    pairs = [pair for line in list(lines)[:_MAX_COOKIES] for pair in _split(line, now)]
     # The removed ones first: an answer may remove a cookie of another path and set it again.
-    for name, value in sorted(found, key=lambda pair: pair[1] != ""):
+    for name, value in sorted(pairs, key=lambda pair: pair[1] != ""):
         if not value:
             cookies.pop(name, None)
         elif len(cookies) < _MAX_COOKIES or name in cookies:

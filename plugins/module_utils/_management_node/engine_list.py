@@ -95,8 +95,8 @@ class EngineList:
     @classmethod
     def from_option(cls, value: Any) -> EngineList:
         """Return the configured list. ``value``: a mapping, or its JSON. Raises FleetError."""
-        given = read_mapping("engine_list", value, ENGINE_LIST_OPTIONS)
-        values = {key: _read_key(key, given.get(key)) for key in ENGINE_LIST_OPTIONS}
+        options = read_mapping("engine_list", value, ENGINE_LIST_OPTIONS)
+        values = {key: _read_key(key, options.get(key)) for key in ENGINE_LIST_OPTIONS}
         words: dict[str, str] = {}
         for state in STATES:
             for word in values.pop(state):
@@ -109,8 +109,8 @@ class EngineList:
         """Return the path of the page ``number``, with the page parameter in its query."""
         path, _mark, query = self.path.partition("?")
         pairs = [each for each in query.split("&") if each]
-        kept = [each for each in pairs if unquote_plus(each.partition("=")[0]) != self.page_parameter]
-        return f"{path}?{'&'.join([*kept, f'{quote(self.page_parameter)}={number}'])}"
+        others = [each for each in pairs if unquote_plus(each.partition("=")[0]) != self.page_parameter]
+        return f"{path}?{'&'.join([*others, f'{quote(self.page_parameter)}={number}'])}"
 
     def find_items(self, document: Any, *, has_success: bool = False) -> list[Any]:
         """Return the list in an answer, also if it is empty in any form. Raises FleetError if there is none.
@@ -133,13 +133,13 @@ class EngineList:
     def find_totals(self, document: Any, headers: Mapping[str, str]) -> set[int]:
         """Return the numbers of all engines that an answer reports. Raises FleetError if the configured one is none."""
         if self.total.startswith("header:"):
-            found = [headers.get(self.total.removeprefix("header:").strip())]
+            counts = [headers.get(self.total.removeprefix("header:").strip())]
         elif self.total:
-            found = [self._find(document, self.total)]
+            counts = [self._find(document, self.total)]
         else:
             places = [place for place in self._containers(document) if isinstance(place, dict)]
-            found = [place[name] for place in places for name in TOTALS if name in place]
-        totals = {int(count[1]) for count in map(_COUNT.fullmatch, map(str, found)) if count}
+            counts = [place[name] for place in places for name in TOTALS if name in place]
+        totals = {int(count[1]) for count in map(_COUNT.fullmatch, map(str, counts)) if count}
         if self.total and not totals:
             raise self._unlike(f"'{self.total}' is not a number", document)
         return totals
@@ -204,10 +204,10 @@ def comparable(address: str) -> str:
     """Return an IP address in its short form, without the length of a prefix; any other text as it is."""
     location = _LOCATION.fullmatch(address.strip())
     try:
-        found = ipaddress.ip_interface((location[1] or location[2]) if location else address.strip()).ip
+        ip = ipaddress.ip_interface((location[1] or location[2]) if location else address.strip()).ip
     except ValueError:
         return address
-    return str(getattr(found, "ipv4_mapped", None) or found)
+    return str(getattr(ip, "ipv4_mapped", None) or ip)
 
 
 class Gap(NamedTuple):
@@ -255,9 +255,9 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
         page = engine_list.read_engines(items)
         # With its "id", because a list may have several rows for one engine.
         ids = [str(item.get("id")) if isinstance(item, dict) else "" for item in items]
-        found = {(engine["name"], engine["address"], own) for engine, own in zip(page, ids, strict=True)}
-        is_on_two |= not rows.isdisjoint(found)
-        rows, engines, before = rows | found, engines + page, items
+        page_rows = {(engine["name"], engine["address"], own) for engine, own in zip(page, ids, strict=True)}
+        is_on_two |= not rows.isdisjoint(page_rows)
+        rows, engines, before = rows | page_rows, engines + page, items
         if not items or not engine_list.page_parameter or (totals and len(engines) >= max(totals)):
             return Listing(engines, _find_gap(engine_list, len(rows), totals, age, is_on_two=is_on_two), at)
         if time.monotonic() > end:

@@ -104,8 +104,8 @@ class Meanings:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Meanings:
         """Return what ``options`` declare, the default patterns in place of those not given. Raises FleetError."""
-        given = {name: options.get(f"{name}_patterns") for name in contract.DEFAULT_PATTERNS}
-        return cls(contract.compile_patterns(given), tuple(options.get("success_codes") or ()))
+        patterns = {name: options.get(f"{name}_patterns") for name in contract.DEFAULT_PATTERNS}
+        return cls(contract.compile_patterns(patterns), tuple(options.get("success_codes") or ()))
 
 
 def request_install(client: Client, engine: Engine, options: Mapping[str, Any], send_by: float = math.inf) -> Install:

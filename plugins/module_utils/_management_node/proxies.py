@@ -23,11 +23,11 @@ class Proxy(NamedTuple):
 
 def find_proxy(base_url: str, environment: Mapping[str, str]) -> Proxy:
     """Return the proxy for ``base_url``: lower-case names first, as curl does."""
-    given = {name: environment.get(name) or environment.get(name.upper()) or "" for name in _NAMES}
-    name = "https_proxy" if given["https_proxy"].strip() else "all_proxy"
-    url = given[name].strip()
+    settings = {name: environment.get(name) or environment.get(name.upper()) or "" for name in _NAMES}
+    name = "https_proxy" if settings["https_proxy"].strip() else "all_proxy"
+    url = settings[name].strip()
     parts = urlsplit(base_url)
-    if not url or is_direct(parts.hostname or "", parts.port or 443, given["no_proxy"]):
+    if not url or is_direct(parts.hostname or "", parts.port or 443, settings["no_proxy"]):
         return Proxy()
     if "://" not in url:
         url = f"http://{url}"

@@ -38,12 +38,12 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
 @contextlib.contextmanager
 def _without_key_log() -> Iterator[None]:
     """Ignore SSLKEYLOGFILE: its keys reveal the password, and a file that cannot be written would end the run."""
-    given = os.environ.pop("SSLKEYLOGFILE", None)
+    key_log = os.environ.pop("SSLKEYLOGFILE", None)
     try:
         yield
     finally:
-        if given is not None:
-            os.environ["SSLKEYLOGFILE"] = given
+        if key_log is not None:
+            os.environ["SSLKEYLOGFILE"] = key_log
 
 
 try:
@@ -212,7 +212,7 @@ class Transport:
         way, seconds = Transport(replace(self.connection, validate_certs=False)), self.connection.timeout
         with contextlib.suppress(_PinMismatchError, requests.RequestException, HTTPError, OSError, ValueError):
             _bounded(line, seconds, lambda: way._transfer(Request("list", "GET", "/"), {}, line, seconds))
-        seen, called = line.fingerprint or "(unknown)", self.connection.called
+        fingerprint, called = line.fingerprint or "(unknown)", self.connection.called
         compare = "Compare" if self.connection.ca_path else f"Set {called('ca_path')}. Or compare"
         if "expired" in complaint or "not yet valid" in complaint:
             compare = "Check this machine's clock. Or compare"
@@ -220,17 +220,17 @@ class Transport:
             "tls_untrusted",
             f"Certificate of {self.connection.base_url} untrusted: {complaint}.",
             f"{compare} the fingerprint with the one on the management node. If they are equal, set "
-            f"{called('tls_fingerprint')}: {seen}",
+            f"{called('tls_fingerprint')}: {fingerprint}",
             tls_fingerprint=line.fingerprint,
         )
 
-    def _pin_mismatch(self, seen: str) -> FleetError:
+    def _pin_mismatch(self, fingerprint: str) -> FleetError:
         pin = self.connection.called("tls_fingerprint")
         return FleetError(
             "tls_pin_mismatch",
             f"Certificate of {self.connection.base_url} changed: it does not match {pin}.",
-            f"If you know of the change, set {pin}: {seen}",
-            tls_fingerprint=seen,
+            f"If you know of the change, set {pin}: {fingerprint}",
+            tls_fingerprint=fingerprint,
         )
 
 
@@ -307,8 +307,8 @@ class _Connection(HTTPSConnection):
     def _new_conn(self) -> socket.socket:
         """Connect to the first address that answers; each gets its share of the time, and at first a short one."""
         end = time.monotonic() + (self.timeout if isinstance(self.timeout, (int, float)) else _MAX_WAIT)
-        found = socket.getaddrinfo(self._dns_host, self.port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(address[0]) for *_kind, address in found))
+        answers = socket.getaddrinfo(self._dns_host, self.port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(address[0]) for *_kind, address in answers))
         failure: OSError = TimeoutError()
         for longest in (_FIRST_SHARE, math.inf):
             for index, address in enumerate(addresses):
@@ -497,11 +497,11 @@ def _cause(error: BaseException) -> str:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield ``error`` and the exceptions behind it, which the libraries keep in several places."""
-    pending, seen = [error], set[int]()
+    pending, known = [error], set[int]()
     while pending:
         cause = pending.pop(0)
-        if id(cause) not in seen:
-            seen.add(id(cause))
+        if id(cause) not in known:
+            known.add(id(cause))
             yield cause
             behind = (cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args)
             pending += [each for each in behind if isinstance(each, BaseException)]

@@ -36,15 +36,15 @@ def find(name: str) -> Optional[str]:
     return shutil.which(name, path=_path())
 
 
-def attempt(argv: List[str], timeout: float, given: str = "") -> Completed:
-    """Run ``argv`` with the input ``given``. Kill the command and its children after ``timeout`` seconds.
+def attempt(argv: List[str], timeout: float, stdin: str = "") -> Completed:
+    """Run ``argv`` with the input ``stdin``. Kill the command and its children after ``timeout`` seconds.
 
     Raises OSError if the command cannot be started.
     """
     # Ansible's run_command has no time limit, and the rollback timer has no module.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function
         argv,
-        stdin=subprocess.PIPE if given else subprocess.DEVNULL,
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=_environment(),
@@ -52,7 +52,7 @@ def attempt(argv: List[str], timeout: float, given: str = "") -> Completed:
     )
     is_killed = False
     try:
-        stdout, stderr = process.communicate(given.encode() if given else None, timeout=timeout)
+        stdout, stderr = process.communicate(stdin.encode() if stdin else None, timeout=timeout)
     except subprocess.TimeoutExpired:
         is_killed = True
         os.killpg(process.pid, signal.SIGKILL)
@@ -62,8 +62,8 @@ def attempt(argv: List[str], timeout: float, given: str = "") -> Completed:
 
 def _environment() -> Dict[str, str]:
     """Return the environment without variables that lead Docker or Podman to another machine."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RUNTIMES)}
-    return dict(kept, PATH=_path(), LC_ALL="C", LANGUAGE="C")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RUNTIMES)}
+    return dict(variables, PATH=_path(), LC_ALL="C", LANGUAGE="C")
 
 
 def _path() -> str:

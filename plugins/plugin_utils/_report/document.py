@@ -205,11 +205,11 @@ class Plan:
 
     def by_action(self) -> dict[str, list[str]]:
         """Return the hosts with work, by the action."""
-        found: dict[str, list[str]] = {}
+        hosts: dict[str, list[str]] = {}
         for host, text in self.hosts.items():
             if not text.startswith(IDLE):
-                found.setdefault(text.partition(":")[0], []).append(host)
-        return dict(sorted(found.items()))
+                hosts.setdefault(text.partition(":")[0], []).append(host)
+        return dict(sorted(hosts.items()))
 
 
 @dataclass(frozen=True)
@@ -236,9 +236,9 @@ class Document:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of hosts, of changed hosts, and of hosts with each status."""
-        found = Counter(host.status for host in self.hosts)
+        statuses = Counter(host.status for host in self.hosts)
         changed = 0 if self.run.check else sum(1 for host in self.hosts if host.changes)
-        return {"hosts": len(self.hosts), "changed": changed, **{status: found[status] for status in STATUSES}}  # type: ignore[index]
+        return {"hosts": len(self.hosts), "changed": changed, **{status: statuses[status] for status in STATUSES}}  # type: ignore[index]
 
     @property
     def result(self) -> str:
@@ -265,7 +265,7 @@ class Document:
         for host in self.hosts:
             if host.status in BAD:
                 members.setdefault((host.status, host.code), []).append(host)
-        found = [
+        groups = [
             Group(
                 code,
                 status,
@@ -275,7 +275,7 @@ class Document:
             )
             for (status, code), alike in members.items()
         ]
-        return sorted(found, key=lambda group: (group.status == "not_started", -len(group.hosts)))
+        return sorted(groups, key=lambda group: (group.status == "not_started", -len(group.hosts)))
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -70,9 +70,9 @@ def folder_for(run: Run, folder: Path, written: dict[Path, bool]) -> Path:
     others = (folder / (name if number == 1 else f"{name}-{number}") for number in count(1))
     is_change = not run.is_read_only
     free = folder if is_change and not written.get(folder) else None
-    found = free or next(each for each in chain([folder], others) if each not in written)
-    written[found] = is_change
-    return found
+    place = free or next(each for each in chain([folder], others) if each not in written)
+    written[place] = is_change
+    return place
 
 
 def remove_old(folder: Path) -> None:

@@ -111,10 +111,10 @@ def _merge_runs(runs: Sequence[Run]) -> Run:
 
 def _merge_unknown(documents: Sequence[Document]) -> tuple[UnknownEngine, ...]:
     """Return the engines that every run with their management node calls unknown: others may be of another slice."""
-    found = dict.fromkeys(each for document in documents for each in document.unknown_engines)
+    unknown = dict.fromkeys(each for document in documents for each in document.unknown_engines)
     return tuple(
         each
-        for each in found
+        for each in unknown
         if all(
             each in document.unknown_engines
             for document in documents

@@ -69,7 +69,7 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
         return f"Launch the template of {playbook}{', with the limit ' + limit if limit else ''}."
     is_check = is_unapproved or (run.check and not planned and playbook == run.playbook)
     options = [*(["--check"] if is_check else []), *(["--limit", limit] if limit else [])]
-    extra_vars = [word for given in _extra_vars(run, chosen) for word in ("-e", given)]
+    extra_vars = [word for extra_var in _extra_vars(run, chosen) for word in ("-e", extra_var)]
     return shlex.join(["ansible-playbook", *run.inventory, *run.options, playbook, *options, *extra_vars])
 
 
@@ -81,9 +81,9 @@ def _extra_vars(run: Run, hosts: Sequence[HostEntry]) -> list[str]:
     blamed = set(re.findall(r"\bslb_\w+", " ".join(f"{host.summary} {host.fix}" for host in hosts)))
     if any(host.code in _UNAPPROVED for host in hosts):
         blamed.add("slb_approved_plan")
-    names = [(given.partition("=")[0], given) for given in run.extra_vars]
+    names = [(text.partition("=")[0], text) for text in run.extra_vars]
     return [
-        f"{name}=..." if name in blamed else given for name, given in names if name not in blamed or name in _LIMITING
+        f"{name}=..." if name in blamed else text for name, text in names if name not in blamed or name in _LIMITING
     ]
 
 

@@ -59,8 +59,8 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
     # Ansible's own failures have no fix, and a lost connection has no code.
     cause = find_cause(str(result.get("msg"))) if result.get("unreachable") or result.get("failed") else None
     if not module.startswith(PREFIX):
-        if found := _OF_VARIABLE.fullmatch(summary):
-            return Observed(f"{found['state']}_variable", found["summary"], found["fix"])
+        if match := _OF_VARIABLE.fullmatch(summary):
+            return Observed(f"{match['state']}_variable", match["summary"], match["fix"])
         return Observed(cause.code, summary, cause.fix) if cause else Observed("", summary, "")
     code, fix = _phrase(result.get("code")), _text(result.get("fix") or "")
     if limit := _mapping(result.get("timedout")).get("period"):
@@ -99,12 +99,12 @@ def _reason(result: Mapping[str, Any]) -> str:
 
 
 def _plan(values: Mapping[str, Any]) -> HostPlan:
-    given = {each.name: (values[each.name], each.default) for each in fields(HostPlan) if values.get(each.name)}
-    found: dict[str, Any] = {
+    raw_fields = {each.name: (values[each.name], each.default) for each in fields(HostPlan) if values.get(each.name)}
+    plan_fields: dict[str, Any] = {
         name: _phrases(value, _MAX_PHRASES) if default == () else _text(value)
-        for name, (value, default) in given.items()
+        for name, (value, default) in raw_fields.items()
     }
-    return HostPlan(**{"action": "fail", **found})
+    return HostPlan(**{"action": "fail", **plan_fields})
 
 
 def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change]:
