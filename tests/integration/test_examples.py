@@ -50,6 +50,9 @@ def run(fleet: Fleet, folder: Path, play: dict[str, Any], **more: Any) -> None:
     text = json.dumps([{**play, "module_defaults": defaults}]).replace("https://console.example", node.base_url)
     for place in ("/etc/slb", "/var/lib/slb"):
         text = text.replace(place, str(folder))
+    address = fleet.shell(HOST, "cat /sys/class/net/ens9/address")
+    for example, real in (("52:54:00:*", f"{address[:8]}:*"), ('"owner": "slb"', '"owner": "root"')):
+        text = text.replace(example, real)
     (folder / "example.yml").write_text(text)
     local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     others = dict.fromkeys(("backup.example", "license-server"), local)

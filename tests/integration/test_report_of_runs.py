@@ -142,7 +142,7 @@ def test_the_failed_and_the_unreachable(reported, strategy):
     assert reported.statuses["bullseye"] == "unreachable"
     assert reported.statuses["trixie"] == "healthy", "a host that is not deployed does not count for the limit"
     assert reported.retry == ["bookworm", "bullseye"]
-    assert f"slb.fleet.rollout --limit @{reported.folder}/retry" in run.output
+    assert "slb.fleet.rollout --limit bookworm,bullseye" in run.output
     see_that_proofs_are_true(reported)
 
 
