@@ -68,7 +68,8 @@ def matrix(session: nox.Session, core: str, age: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             artifact = f"{folder}/slb-fleet.tar.gz"
             session.run("tests/tools/candidate", artifact, external=True)
-            session.run("ansible-galaxy", "collection", "install", "--collections-path", folder, artifact)
             own = {"SLB_TEST_BIN": f"{venv}/bin", "SLB_TEST_LAB": "matrix", "ANSIBLE_COLLECTIONS_PATH": folder}
+            # With --force: Ansible would find the checkout, which has the same version, and install nothing.
+            session.run("ansible-galaxy", "collection", "install", "--force", "--collections-path", folder, artifact)
             test = (".venv/bin/pytest", "--quiet", "tests/integration/test_rollout.py")
             session.run(*test, env={**own, "PYTHONPATH": None}, external=True)
