@@ -49,7 +49,8 @@ def matrix(session: nox.Session, core: str, age: str) -> None:
     session.env.update(ANSIBLE_COLLECTIONS_PATH=".cache/dev", PYTHONPATH=".cache/dev", NO_COLOR="1")
     venv = session.virtualenv.location
     if "sanity" in stages and age == "newest":
-        session.run("tests/tools/ansible-test", venv, "sanity", external=True)
+        # The changelog does not depend on ansible-core, and on Python 3.14, the docutils that 2.21 pins warns.
+        session.run("tests/tools/ansible-test", venv, "sanity", "--skip-test", "changelog", external=True)
     if "unit" in stages:
         session.run("tests/tools/ansible-test", venv, "units", "--num-workers", "2", external=True)
     if "hosts" in stages and age == "oldest":
