@@ -14,7 +14,7 @@ demo-down: environment
 test: environment
 	@.venv/bin/python tests/run.py $(STAGES)
 
-# All stages and all tests: about two hours
+# All stages and all tests: about 100 minutes
 thorough: environment
 	@.venv/bin/python tests/run.py --thorough $(STAGES)
 

@@ -57,7 +57,7 @@ def test_rollout_of_a_pulled_project(tmp_path, start):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_rollout_is_the_same_in_more_combinations(seed, tmp_path, start):
     for number, row in enumerate(rows(seed)):
         folder = tmp_path / str(number)
