@@ -396,7 +396,7 @@ RULES: tuple[Rule, ...] = (
         "the wait for a deployment is over, and its container runs for less than slb_settle",
         lambda s, p: is_own_over(s, p) and s.is_settling(p),
         "wait",
-        "Container came up a moment ago.",
+        "Container came up less than slb_settle ago.",
         "Check `{runtime} logs slb` on the host, then run again.",
     ),
     Rule(
