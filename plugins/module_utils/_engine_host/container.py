@@ -164,13 +164,6 @@ def last_start(container: Container) -> Tuple[Optional[str], int]:
     return container.started, container.restart_count
 
 
-def inspect_known(leftover: Dict[str, Any]) -> Container:
-    container = inspect(leftover["runtime"], leftover["id"])
-    if container.state == "unknown":
-        raise unknown_state(container)
-    return container
-
-
 def find_once() -> Container:
     programs = runtimes.installed()
     answers = [_read_container(program, NAME) for program in programs]

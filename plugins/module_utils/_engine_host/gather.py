@@ -15,6 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
     steps,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record import Record
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock
 
 SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
@@ -26,9 +27,7 @@ def gather_facts(subset: List[str], ignored_starters: Sequence[str] = ()) -> Dic
     engine = container.find_container()
     # Only the recorded container needs no further question.
     is_healthy = (
-        engine.state == "running"
-        and engine_record["state"] == "verified"
-        and engine.id == engine_record["last_verified"]
+        engine.state == "running" and engine_record.state == "verified" and engine.id == engine_record.last_verified
     )
     facts: Dict[str, Any] = {
         "root": os.geteuid() == 0,
@@ -73,7 +72,7 @@ def _gather_container(engine: Container, is_healthy: bool, ignored: Sequence[str
     )
 
 
-def _find_leftovers(engine_record: Dict[str, Any], engine: Container) -> Dict[str, bool]:
+def _find_leftovers(engine_record: Record, engine: Container) -> Dict[str, bool]:
     """Return the names of set-aside containers, each with whether it runs.
 
     If the engine runs and was never restarted, only that of the record, if it runs: no command is needed for it.
@@ -82,15 +81,13 @@ def _find_leftovers(engine_record: Dict[str, Any], engine: Container) -> Dict[st
         return {}
     if engine.state != "running" or engine.restart_count:
         return container.find_leftovers()
-    leftover = engine_record.get("set_aside") or (engine_record.get("previous") or {}).get("set_aside")
+    leftover = engine_record.set_aside or engine_record.earlier
     live = {each.id for each in runtimes.find_monitors()} - {engine.id}
-    return {leftover["name"]: True} if leftover and leftover["id"] in live else {}
+    return {leftover.name: True} if leftover and leftover.id in live else {}
 
 
-def _gather_record(engine_record: Dict[str, Any], engine: Container, is_healthy: bool) -> Dict[str, Any]:
-    facts = dict(
-        record.show(engine_record), unwritable=record.find_obstacle(), verified_container=None, verified_name=None
-    )
+def _gather_record(engine_record: Record, engine: Container, is_healthy: bool) -> Dict[str, Any]:
+    facts = dict(engine_record.shown(), unwritable=record.find_obstacle(), verified_container=None, verified_name=None)
     verified = facts["last_verified"]
     for key in ("set_aside", "earlier"):
         leftover = facts[key]

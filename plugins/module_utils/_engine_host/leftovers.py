@@ -7,11 +7,12 @@ import glob
 import os
 import re
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container as containers
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import LEFTOVER, LIVE, NAME, Container
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record import SetAside
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
@@ -23,17 +24,30 @@ _CHECK_SECONDS = 2.0
 _DOWN_SECONDS = 30.0
 
 
-def plan_set_aside(container: Container, purpose: str, stop_timeout: int) -> Dict[str, Any]:
+def plan_set_aside(container: Container, purpose: str, stop_timeout: int) -> SetAside:
     """Return what the record keeps of a container that is about to be set aside."""
-    return {
-        "id": container.id,
-        "name": LEFTOVER + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()),
-        "runtime": container.runtime,
-        "restart_policy": container.restart_policy,
-        "state": container.state,
-        "stop_timeout": stop_timeout,
-        "purpose": purpose,
-    }
+    return SetAside(
+        id=str(container.id),
+        name=LEFTOVER + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()),
+        runtime=str(container.runtime),
+        restart_policy=str(container.restart_policy),
+        state=container.state,
+        stop_timeout=stop_timeout,
+        purpose=purpose,
+    )
+
+
+def inspect(leftover: SetAside) -> Container:
+    """Return the container as it is now. A state that cannot be determined is ``unknown``."""
+    return containers.inspect(leftover.runtime, leftover.id)
+
+
+def inspect_known(leftover: SetAside) -> Container:
+    """Return the container as it is now. Raises FleetError if its state is unknown."""
+    container = inspect(leftover)
+    if container.state == "unknown":
+        raise containers.unknown_state(container)
+    return container
 
 
 def check_runtime(container: Container) -> None:
@@ -58,7 +72,7 @@ def check_runtime(container: Container) -> None:
 
 
 def move_aside(
-    leftover: Dict[str, Any],
+    leftover: SetAside,
     stop_timeout: int,
     check: Callable[[Container], None],
     remove: bool = False,
@@ -68,12 +82,12 @@ def move_aside(
     ``check`` raises FleetError if the container must not be changed any more. It is called directly before the stop and
     before the rename. A second call after an interruption continues.
     """
-    container = containers.inspect_known(leftover)
+    container = inspect_known(leftover)
     can_update = container.runtime != "podman" or _podman_version() >= (5, 1)
     if container.state != "absent" and not container.is_dead:
         # Before the stop: a runtime that cannot write, such as on a full disk, could not restore the container.
         _write_first(container, can_update)
-        container = containers.inspect_known(leftover)
+        container = inspect_known(leftover)
     check(container)
     if container.state == "paused":  # a frozen process does not get the stop signal
         _change(container, "unpause", is_done=lambda now: now.state != "paused")
@@ -85,15 +99,15 @@ def move_aside(
         wait_for(
             lambda: containers.inspect(container.runtime, str(container.id)).state == "absent", runtimes.ANSWER_SECONDS
         )
-    container = containers.inspect_known(leftover)
+    container = inspect_known(leftover)
     check(container)
     if container.state != "absent" and remove:
         remove_container(container)
     if container.state == "absent" or remove:
         return None
     if container.name == NAME:
-        _change(container, "rename", target=leftover["name"], is_done=lambda now: now.name == leftover["name"])
-        return str(leftover["name"])
+        _change(container, "rename", target=leftover.name, is_done=lambda now: now.name == leftover.name)
+        return leftover.name
     return container.name
 
 
@@ -109,7 +123,7 @@ def _write_first(container: Container, can_update: bool) -> None:
         _change(container, "rename", target=container.name, is_done=lambda now: False)
 
 
-def check_name_free(leftover: Dict[str, Any]) -> None:
+def check_name_free(leftover: SetAside) -> None:
     """Raise FleetError if another process takes the name ``slb`` or starts the leftover within 2 s."""
     taken: List[Container] = []
 
@@ -118,11 +132,7 @@ def check_name_free(leftover: Dict[str, Any]) -> None:
         return bool(taken)
 
     if not wait_for(is_taken, _CHECK_SECONDS, containers.INTERVAL):
-        taken[:] = [
-            container
-            for container in [containers.inspect(leftover["runtime"], leftover["id"])]
-            if container.state in LIVE
-        ]
+        taken[:] = [container for container in [inspect(leftover)] if container.state in LIVE]
     if taken:
         manager = containers.find_manager(taken[0])
         by = manager.words if manager else "another process or user"
@@ -133,78 +143,78 @@ def check_name_free(leftover: Dict[str, Any]) -> None:
         )
 
 
-def find_other_holder(leftover: Optional[Dict[str, Any]]) -> Optional[Container]:
+def find_other_holder(leftover: Optional[SetAside]) -> Optional[Container]:
     """Return the container that has the name ``slb`` and keeps ``leftover`` from being restored. Raises FleetError."""
     holder = containers.find_once()
     if holder.state == "unknown":
         raise containers.unknown_state(holder)
-    if leftover is None or holder.state == "absent" or holder.id == leftover["id"]:
+    if leftover is None or holder.state == "absent" or holder.id == leftover.id:
         return None
-    return None if containers.inspect_known(leftover).state == "absent" else holder
+    return None if inspect_known(leftover).state == "absent" else holder
 
 
-def name_taken(leftover: Dict[str, Any], holder: Container) -> FleetError:
+def name_taken(leftover: SetAside, holder: Container) -> FleetError:
     """Return the error for a container that cannot be restored, because another container has the name ``slb``."""
     runtime = holder.runtime
     return FleetError(
         "name_taken",
-        f"{leftover['name']} cannot be restored: container {str(holder.id)[:12]} ({holder.state}) has the name slb.",
+        f"{leftover.name} cannot be restored: container {str(holder.id)[:12]} ({holder.state}) has the name slb.",
         f"Rename or remove it (`{runtime} rename slb NEW-NAME`) and run again. If it is the engine that you want, "
         "run slb.fleet.engine_record with state=absent.",
     )
 
 
-def wait_for_stop(leftover: Dict[str, Any], seconds: float) -> None:
+def wait_for_stop(leftover: SetAside, seconds: float) -> None:
     """Wait until the container is down, or until no stop can be pending."""
     wait_for(
-        lambda: containers.inspect(leftover["runtime"], leftover["id"]).state not in (*LIVE, "unknown"),
+        lambda: inspect(leftover).state not in (*LIVE, "unknown"),
         seconds,
         containers.INTERVAL,
     )
 
 
-def move_back(leftover: Dict[str, Any]) -> bool:
+def move_back(leftover: SetAside) -> bool:
     """Restore name, state and restart policy of the container; return whether something was changed.
 
     A container that does not start gets its leftover name again. Raises FleetError.
     """
-    first = container = containers.inspect_known(leftover)
+    first = container = inspect_known(leftover)
     if container.state == "absent":
         return False
-    if container.is_stopping and leftover["state"] in LIVE:  # Podman starts no container before it has stopped
+    if container.is_stopping and leftover.state in LIVE:  # Podman starts no container before it has stopped
         _stop(container, 10)
-        container = containers.inspect_known(leftover)
+        container = inspect_known(leftover)
     if container.name != NAME:
         _change(container, "rename", target=NAME, is_done=lambda now: now.name == NAME)
-    if leftover["state"] in LIVE and container.state not in LIVE and not container.is_dead:
+    if leftover.state in LIVE and container.state not in LIVE and not container.is_dead:
         try:
-            start(container, is_checked=leftover["state"] != "restarting")
+            start(container, is_checked=leftover.state != "restarting")
         except FleetError as error:
             if error.values.get("is_unknown"):
                 raise
             try:
-                _change(container, "rename", target=leftover["name"], is_done=lambda now: now.name == leftover["name"])
+                _change(container, "rename", target=leftover.name, is_done=lambda now: now.name == leftover.name)
             except FleetError as again:
                 if again.values.get("is_unknown"):
                     raise
                 raise partially_restored(NAME, error) from error  # such as on a full disk
-            raise partially_restored(leftover["name"], error) from error
+            raise partially_restored(leftover.name, error) from error
     try:
         _restore_details(container, leftover)
     except FleetError as error:
         raise partially_restored(NAME, error) from error
     # Each change was confirmed: a runtime that does not answer now does not take that back.
-    now = containers.inspect(leftover["runtime"], leftover["id"])
+    now = inspect(leftover)
     return (now.name, now.state, now.restart_policy) != (first.name, first.state, first.restart_policy)
 
 
-def _restore_details(container: Container, leftover: Dict[str, Any]) -> None:
-    if container.state == "paused" and leftover["state"] in ("running", "restarting"):
+def _restore_details(container: Container, leftover: SetAside) -> None:
+    if container.state == "paused" and leftover.state in ("running", "restarting"):
         _change(container, "unpause", is_done=lambda now: now.state != "paused")
-    if container.state != "paused" and leftover["state"] == "paused":
+    if container.state != "paused" and leftover.state == "paused":
         _change(container, "pause", is_done=lambda now: now.state == "paused")
     if not container.is_dead:
-        restore_policy(container, leftover["restart_policy"])
+        restore_policy(container, leftover.restart_policy)
 
 
 def restore_policy(container: Container, policy: str) -> bool:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import RUNTIMES
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -16,8 +16,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import clock, fi
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import find_holder, is_got
 
 Check = Callable[[Any], bool]
-Record = Dict[str, Any]
-"""``state``: none, preparing, prepared, requested, restoring, verified or invalid; other keys: ``_FIELDS``."""
 
 PATH = "/etc/ansible/facts.d/slb_engine.fact"
 LOCK = "/run/slb-fleet/record.lock"
@@ -28,6 +26,66 @@ OPEN = ("preparing", "prepared", "restoring")
 _MODE = 0o644
 _MAX_BYTES = 1024 * 1024
 _MAX_CONTAINERS = 5000
+
+
+class SetAside(NamedTuple):
+    """A container that was set aside, as it was before. ``name``: the one that was given to it."""
+
+    id: str
+    name: str
+    runtime: str
+    restart_policy: str
+    state: str
+    stop_timeout: float
+    purpose: str
+
+
+class Record(NamedTuple):
+    """The deployment record. ``state``: none, preparing, prepared, requested, restoring, verified or invalid (``why``).
+
+    ``containers_before``: ids of all containers on the host before the request. ``previous``: the record before this
+    one. ``boot_id`` and ``uptime``: the time of the request or of the verification; None without a file.
+    """
+
+    state: str = "none"
+    why: Optional[str] = None
+    request_id: Optional[str] = None
+    name: Optional[str] = None
+    manage_ip: Optional[str] = None
+    base_url: Optional[str] = None
+    containers_before: Tuple[str, ...] = ()
+    last_verified: Optional[str] = None
+    verified_by: Optional[str] = None
+    set_aside: Optional[SetAside] = None
+    previous: Optional["Record"] = None
+    wait_timeout: Optional[float] = None
+    sent: Optional[bool] = None
+    replaced_gone: Optional[bool] = None
+    boot_id: Optional[str] = None
+    uptime: Optional[float] = None
+
+    @property
+    def age(self) -> Optional[float]:
+        """Return the seconds since the time of the record, after a reboot those since the boot; None without a file."""
+        if self.uptime is None:
+            return None
+        return max(0.0, clock.uptime() - self.uptime) if self.boot_id == clock.boot_id() else clock.uptime()
+
+    @property
+    def earlier(self) -> Optional[SetAside]:
+        """Return the container that the record before this one set aside."""
+        return self.previous.set_aside if self.previous else None
+
+    @property
+    def may_be_sent(self) -> bool:
+        """Return whether a container may come from a request of this record, or of the one before."""
+        return bool(self.sent or (self.previous and self.previous.sent))
+
+    def shown(self) -> Dict[str, Any]:
+        """Return the record as results and facts contain it."""
+        shown = {key: value for key, value in _as_data(self).items() if key not in ("previous", "boot_id", "uptime")}
+        earlier = dict(self.earlier._asdict()) if self.earlier else None
+        return dict(shown, why=self.why, earlier=earlier, age=self.age, sent=self.may_be_sent)
 
 
 def _one_of(*values: str) -> Check:
@@ -82,35 +140,20 @@ _FIELDS: Dict[str, Check] = {
 def read() -> Record:
     """Return the record. A record that cannot be used has the state ``invalid`` and the reason in ``why``."""
     try:
-        record = _load()
-        if record is None:
-            return {"state": "none"}
-        wrong = _find_invalid(record, _FIELDS)
-        if record.get("state") in ("prepared", "requested", "verified"):
-            wrong += [key for key in ENGINE if record.get(key) is None]
+        data = _load()
+        if data is None:
+            return Record()
+        wrong = _find_invalid(data, _FIELDS)
+        if data.get("state") in ("prepared", "requested", "verified"):
+            wrong += [key for key in ENGINE if data.get(key) is None]
         if wrong:
             raise ValueError("has invalid values: " + ", ".join(wrong))
-        if record["boot_id"] == clock.boot_id() and record["uptime"] > clock.uptime() + 1:
+        if data["boot_id"] == clock.boot_id() and data["uptime"] > clock.uptime() + 1:
             raise ValueError("is from the future")
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        return {"state": "invalid", "why": f"{PATH} {why}"}
-    return {key: record.get(key) for key in _FIELDS}
-
-
-def show(record: Record) -> Record:
-    """Return the keys of the record that results and facts contain."""
-    hidden = ("previous", "boot_id", "uptime")
-    shown = {key: record.get(key) for key in ("state", "why", *_FIELDS) if key not in hidden}
-    age = None
-    if "uptime" in record:
-        is_this_boot = record["boot_id"] == clock.boot_id()
-        # After a reboot, the record is at least as old as this boot.
-        age = max(0.0, clock.uptime() - record["uptime"]) if is_this_boot else clock.uptime()
-    previous = record.get("previous") or {}
-    # A container may come from a request of this record or of the one before.
-    sent = bool(record.get("sent") or previous.get("sent"))
-    return dict(shown, earlier=previous.get("set_aside"), age=age, sent=sent)
+        return Record("invalid", why=f"{PATH} {why}")
+    return _build(data)
 
 
 def find_obstacle() -> Optional[str]:
@@ -136,17 +179,18 @@ def find_obstacle() -> Optional[str]:
 def write(record: Record) -> None:
     """Replace the record atomically, or remove an empty one. Raises FleetError; the record is then unchanged."""
     try:
-        if record["state"] == "none" and not record.get("set_aside"):
+        if record.state == "none" and not record.set_aside:
             if os.path.lexists(PATH):
                 os.unlink(PATH)
                 files.sync_folder(os.path.dirname(PATH))
             return
-        wrong = _find_invalid(record, _FIELDS)
+        data = _as_data(record)
+        wrong = _find_invalid(data, _FIELDS)
         why = "invalid values: " + ", ".join(wrong) if wrong else find_obstacle()
         if why is not None:
             raise _not_writable(why)
         folders.make(os.path.dirname(PATH), 0o755)
-        content = json.dumps({key: record.get(key) for key in _FIELDS}, indent=2, sort_keys=True) + "\n"
+        content = json.dumps(data, indent=2, sort_keys=True) + "\n"
         files.replace(PATH, content.encode(), _MODE)
     except OSError as error:
         raise _not_writable(str(error.strerror)) from error
@@ -189,7 +233,7 @@ def _not_writable(why: str) -> FleetError:
     return FleetError("record_not_writable", f"Deployment record not writable: {why}.", fix)
 
 
-def _load() -> Optional[Record]:
+def _load() -> Optional[Dict[str, Any]]:
     """Return the JSON object in the file; None if there is no file. Raises OSError and ValueError."""
     try:
         # Without O_NONBLOCK, opening a FIFO would not return.
@@ -202,14 +246,36 @@ def _load() -> Optional[Record]:
         content = stream.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
         raise ValueError(f"is larger than {_MAX_BYTES} bytes")
-    record = json.loads(content.decode("utf-8"))
-    if not isinstance(record, dict):
+    data = json.loads(content.decode("utf-8"))
+    if not isinstance(data, dict):
         raise ValueError("is not a JSON object")
-    return record
+    return data
 
 
-def _find_invalid(record: Record, checks: Dict[str, Check]) -> List[str]:
-    return [key for key, is_valid in checks.items() if not is_valid(record.get(key))]
+def _find_invalid(data: Dict[str, Any], checks: Dict[str, Check]) -> List[str]:
+    return [key for key, is_valid in checks.items() if not is_valid(data.get(key))]
+
+
+def _build(data: Dict[str, Any]) -> Record:
+    """Return the record that ``_as_data`` made the data of; its values are valid."""
+    values: Dict[str, Any] = {key: data.get(key) for key in _FIELDS}
+    aside, previous = values["set_aside"], values["previous"]
+    values.update(
+        containers_before=tuple(values["containers_before"]),
+        set_aside=SetAside(**{key: aside[key] for key in _SET_ASIDE}) if aside else None,
+        previous=_build(previous) if previous else None,
+    )
+    return Record(**values)
+
+
+def _as_data(record: Record) -> Dict[str, Any]:
+    """Return the record as it is written: without ``why``."""
+    return dict(
+        {key: getattr(record, key) for key in _FIELDS},
+        containers_before=list(record.containers_before),
+        set_aside=dict(record.set_aside._asdict()) if record.set_aside else None,
+        previous=_as_data(record.previous) if record.previous else None,
+    )
 
 
 def _find_obstacle_in(folder: str) -> Optional[str]:

@@ -18,10 +18,10 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record impo
     OPEN,
     PATH,
     Record,
+    SetAside,
     check_writable,
     locked,
     read,
-    show,
     write,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -45,7 +45,7 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
     step = Deadline(options["time_limit"])
     with locked(options["lock_timeout"], check_mode):
         record = read()
-        if record.get("request_id") == options["request_id"] and record["state"] != "none":
+        if record.request_id == options["request_id"] and record.state != "none":
             return _continue(record, options, step)
         begin = step.used
         before = _find_known()
@@ -63,7 +63,9 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
         if check_mode:
             check_writable()
             after = before._replace(state="absent", id=None) if leftover else before
-            return _result(True, record, dict(planned, state="prepared"), before, after, set_aside_as=_name(leftover))
+            return _result(
+                True, record, planned._replace(state="prepared"), before, after, set_aside_as=_name(leftover)
+            )
         # Time enough to set the container aside, and to restore it if that fails.
         step.check(2 * _needed(leftover, slowest) + options["stop_timeout"] if leftover else slowest)
         write(planned)
@@ -78,19 +80,19 @@ def mark(options: Dict[str, Any]) -> Result:
     step = Deadline(options["time_limit"])
     with locked(options["lock_timeout"], False):
         record = read()
-        is_own = record.get("request_id") == options["request_id"]
-        if not is_own or record["state"] not in ("prepared", "requested"):
+        is_own = record.request_id == options["request_id"]
+        if not is_own or record.state not in ("prepared", "requested"):
             raise FleetError("state_changed", "Deployment record changed before the request was sent.", _RUN_AGAIN)
         after = record
-        if record["state"] == "prepared":
+        if record.state == "prepared":
             step.check(0)
             slb = _find_known()
             if slb.state != "absent":
                 summary = f"Container slb ({str(slb.id)[:12]}) is {slb.state}: another process or user made it."
                 raise FleetError("state_changed", f"{summary} No install request was sent.", _RUN_AGAIN)
-            after = dict(record, state="requested", sent=True, boot_id=clock.boot_id(), uptime=clock.uptime())
+            after = record._replace(state="requested", sent=True, boot_id=clock.boot_id(), uptime=clock.uptime())
             write(after)
-        return Result(after != record, {"record": show(after)}, _diff(record, after))
+        return Result(after != record, {"record": after.shown()}, _diff(record, after))
 
 
 def restore(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -102,15 +104,15 @@ def restore(options: Dict[str, Any], check_mode: bool) -> Result:
     with locked(options["lock_timeout"], check_mode):
         record = read()
         ages = {"requested": options["requested_age"], **dict.fromkeys(OPEN, options["open_age"])}
-        least, age = ages.get(record["state"]), show(record)["age"] or 0
-        is_own = record.get("request_id") == options["request_id"]
-        if least and record["state"] == "requested":  # the run that sent the request may wait longer than this one
-            least = max(least, record["wait_timeout"] or 0)
+        least, age = ages.get(record.state), record.age or 0
+        is_own = record.request_id == options["request_id"]
+        if least and record.state == "requested":  # the run that sent the request may wait longer than this one
+            least = max(least, record.wait_timeout or 0)
         if not is_own or least is None or age < least:
             return _result(False, record, record, *[container.find_container()] * 2, restored=False)
         if not check_mode:
             _require_no_pending_stop(record)
-        return _restore(record, record["set_aside"], check_mode)
+        return _restore(record, record.set_aside, check_mode)
 
 
 def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -121,14 +123,14 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         begin = step.used
         before = _find_known()
         slowest = step.used - begin
-        is_own = options["request_id"] is not None and record.get("request_id") == options["request_id"]
-        if is_own and record["state"] == "none":
-            return _result(True, record, record, before, before, set_aside_as=_name(record["set_aside"]))
-        leftover = record.get("set_aside") if record["state"] in OPEN else None
+        is_own = options["request_id"] is not None and record.request_id == options["request_id"]
+        if is_own and record.state == "none":
+            return _result(True, record, record, before, before, set_aside_as=_name(record.set_aside))
+        leftover = record.set_aside if record.state in OPEN else None
         previous = _as_previous(record)
-        if leftover and before.id in (None, leftover["id"]):
+        if leftover and before.id in (None, leftover.id):
             # The interrupted step has changed state and policy; the record has the values from before.
-            leftover, previous = dict(leftover, purpose="remediate"), record["previous"]
+            leftover, previous = leftover._replace(purpose="remediate"), record.previous
         elif before.state == "absent":
             return _clear(record, before, options["remove"], check_mode)
         else:
@@ -136,34 +138,34 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             _compare(record, before, options["expected"])
         if before.state != "absent":
             check_may_stop(before, options)
-        planned = dict(_new(options, record, "preparing", leftover), previous=previous)
+        planned = _new(options, record, "preparing", leftover)._replace(previous=previous)
         name = None if options["remove"] else _name(leftover)
         if check_mode:
             check_writable()
             gone = before._replace(state="absent", id=None)
-            return _result(True, record, dict(planned, state="none"), before, gone, set_aside_as=name)
+            return _result(True, record, planned._replace(state="none"), before, gone, set_aside_as=name)
         step.check(2 * _needed(leftover, slowest) + options["stop_timeout"])
         write(planned)
         with _restored_on_error(planned) as progress:
-            check = _stop_check(planned, options, lambda: step.check(_needed(leftover, slowest)), progress)
+            check = _stop_check(leftover, options, lambda: step.check(_needed(leftover, slowest)), progress)
             name = leftovers.move_aside(leftover, options["stop_timeout"], check, options["remove"])
             if name:
                 leftovers.check_name_free(leftover)
-            after = dict(planned, state="none", set_aside=dict(leftover, name=name) if name else None)
-            write(after if name else {"state": "none"})
+            after = planned._replace(state="none", set_aside=leftover._replace(name=name) if name else None)
+            write(after if name else Record())
         return _result(True, record, after, before, container.find_container(), set_aside_as=name)
 
 
 def _clear(record: Record, absent: Container, is_to_remove: bool, check_mode: bool) -> Result:
     """Finish a step without a container ``slb``: remove its leftover, and allow the installation of an engine."""
     # What this step has set aside in an earlier run, such as one that was killed after it.
-    is_left = is_to_remove and record["state"] == "none"
+    is_left = is_to_remove and record.state == "none"
     # One that another process or user has deleted is not a change of this step.
-    is_removed = is_left and _remove_leftover(record.get("set_aside"), check_mode) == "deleted"
-    after = dict(record, set_aside=None) if is_removed else record
+    is_removed = is_left and _remove_leftover(record.set_aside, check_mode) == "deleted"
+    after = record._replace(set_aside=None) if is_removed else record
     # The operator knows that the container is gone: it may be installed again.
-    is_cleared = bool(record.get("replaced_gone"))
-    after = dict(after, replaced_gone=None) if is_cleared else after
+    is_cleared = bool(record.replaced_gone)
+    after = after._replace(replaced_gone=None) if is_cleared else after
     if after != record and not check_mode:
         write(after)
     values = {"is_cleared": True} if is_cleared and not is_removed else {"set_aside_as": None}
@@ -174,12 +176,12 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
     """Restore the container that was set aside last, whatever the state of the record."""
     with locked(lock_timeout, check_mode):
         record = read()
-        if record["state"] == "invalid":
+        if record.state == "invalid":
             fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
-            raise FleetError("record_invalid", f"Record invalid: {record['why']}.", fix)
-        leftover = record.get("set_aside") or (record.get("previous") or {}).get("set_aside")
-        is_deleted = leftover and container.inspect(leftover["runtime"], leftover["id"]).state == "absent"
-        if (record["state"] not in OPEN and not leftover) or (record["state"] == "verified" and is_deleted):
+            raise FleetError("record_invalid", f"Record invalid: {record.why}.", fix)
+        leftover = record.set_aside or record.earlier
+        is_deleted = leftover and leftovers.inspect(leftover).state == "absent"
+        if (record.state not in OPEN and not leftover) or (record.state == "verified" and is_deleted):
             what = "the set-aside container was deleted" if is_deleted else "the record names no set-aside container"
             slb, msg = container.find_container(), f"Nothing to restore: {what}."
             return _result(False, record, record, slb, slb, restored=False, msg=msg)
@@ -193,7 +195,7 @@ def start(options: Dict[str, Any], check_mode: bool) -> Result:
     with locked(options["lock_timeout"], check_mode):
         record, slb = read(), _find_known()
         _compare(record, slb, {"container_id": options["container_id"] or slb.id})
-        if record["state"] != "verified" or slb.id is None or record["last_verified"] != slb.id:
+        if record.state != "verified" or slb.id is None or record.last_verified != slb.id:
             summary = f"Container slb ({slb.state}) not started: the deployment record does not verify it."
             raise FleetError("unverified_container", summary, "Start it by hand, or run slb.fleet.rollout.")
         if slb.state in ("running", "restarting"):
@@ -263,21 +265,21 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
     with locked(_LOCK_SECONDS, check_mode):
         record, slb = read(), _find_known()
         _compare(record, slb, {"container_id": options["container_id"]})
-        leftover = record.get("set_aside") or (record.get("previous") or {}).get("set_aside")
-        own_policy = leftover["restart_policy"] if leftover and leftover["id"] == slb.id else slb.restart_policy
-        leftover = None if leftover and leftover["id"] == slb.id else leftover
-        verified = {
-            "set_aside": leftover,
-            "last_verified": slb.id,
-            "verified_by": options["verified_by"],
-            "previous": None,
-            "sent": None,
-        }
+        leftover = record.set_aside or record.earlier
+        own_policy = leftover.restart_policy if leftover and leftover.id == slb.id else slb.restart_policy
+        leftover = None if leftover and leftover.id == slb.id else leftover
         is_same = _is_same_engine(record, options)
-        after = record if is_same else _new(options, record, "verified", leftover)
-        after = dict(after, state="verified", containers_before=[], **verified)
-        if (record["state"], record.get("last_verified")) != ("verified", slb.id):
-            after.update(boot_id=clock.boot_id(), uptime=clock.uptime())
+        after = (record if is_same else _new(options, record, "verified", leftover))._replace(
+            state="verified",
+            containers_before=(),
+            set_aside=leftover,
+            last_verified=slb.id,
+            verified_by=options["verified_by"],
+            previous=None,
+            sent=None,
+        )
+        if (record.state, record.last_verified) != ("verified", slb.id):
+            after = after._replace(boot_id=clock.boot_id(), uptime=clock.uptime())
         is_changed = after != record or own_policy != slb.restart_policy
         if is_changed and check_mode:
             check_writable()
@@ -286,20 +288,20 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
             leftovers.restore_policy(slb, str(own_policy))
         removed = _remove_leftover(leftover, check_mode) if options["remove_leftovers"] else "kept"
         if removed != "kept":
-            after, is_changed = dict(after, set_aside=None), True
+            after, is_changed = after._replace(set_aside=None), True
             if not check_mode:
                 write(after)
         return _result(is_changed, record, after, slb, slb, has_deleted=removed == "deleted")
 
 
-def _remove_leftover(leftover: Optional[Dict[str, Any]], check_mode: bool) -> str:
+def _remove_leftover(leftover: Optional[SetAside], check_mode: bool) -> str:
     """Delete a stopped container that was set aside; return deleted, absent (before) or kept. Raises FleetError.
 
     Only by id, and only while it has the name that was given to it.
     """
     if leftover is None:
         return "kept"
-    now = container.inspect(leftover["runtime"], leftover["id"])
+    now = leftovers.inspect(leftover)
     is_stopped = now.state in ("created", "exited") and now.name.startswith(container.LEFTOVER)
     if is_stopped and not check_mode:
         leftovers.remove_container(now)
@@ -310,10 +312,10 @@ def remove(check_mode: bool) -> Result:
     """Remove the record."""
     with locked(_LOCK_SECONDS, check_mode):
         record = read()
-        absent: Record = {"state": "none"}
+        absent = Record()
         if not check_mode:
             write(absent)
-        return Result(record != absent, {"record": show(absent)}, _diff(record, absent))
+        return Result(record != absent, {"record": absent.shown()}, _diff(record, absent))
 
 
 def check_may_stop(slb: Container, options: Dict[str, Any]) -> None:
@@ -347,47 +349,45 @@ def _check_not_managed(slb: Container, options: Dict[str, Any]) -> None:
 
 def _continue(record: Record, options: Dict[str, Any], step: Deadline) -> Result:
     """Finish the step of an earlier execution with the same request."""
-    leftover = record["set_aside"]
-    before = container.inspect(leftover["runtime"], leftover["id"]) if leftover else container.find_container()
-    if record["state"] == "preparing":
+    leftover = record.set_aside
+    before = leftovers.inspect(leftover) if leftover else container.find_container()
+    if record.state == "preparing":
         return _set_aside(record, options, before, lambda: step.check(0))
-    if record["state"] != "prepared":
-        raise FleetError("state_changed", f"Deployment record is {record['state']} already.", _RUN_AGAIN)
+    if record.state != "prepared":
+        raise FleetError("state_changed", f"Deployment record is {record.state} already.", _RUN_AGAIN)
     return _result(True, record, record, before, container.find_container(), set_aside_as=_name(leftover))
 
 
 def _set_aside(planned: Record, options: Dict[str, Any], before: Container, check_time: Callable[[], None]) -> Result:
     """Set the planned container aside and record that; restore after an error."""
-    leftover, name = planned["set_aside"], None
+    leftover, name = planned.set_aside, None
     with _restored_on_error(planned) as progress:
         if leftover:
-            check = _stop_check(planned, options, check_time, progress)
+            check = _stop_check(leftover, options, check_time, progress)
             name = leftovers.move_aside(leftover, options["stop_timeout"], check)
             leftovers.check_name_free(leftover)
-        record = dict(planned, state="prepared")
-        if leftover:
-            record["set_aside"] = dict(leftover, name=name) if name else None
+        aside = leftover._replace(name=name) if leftover and name else None
+        record = planned._replace(state="prepared", set_aside=aside)
         write(record)
     return _result(True, planned, record, before, container.find_container(), set_aside_as=name)
 
 
 def _stop_check(
-    planned: Record, options: Dict[str, Any], check_time: Callable[[], None], progress: List[str]
+    leftover: SetAside, options: Dict[str, Any], check_time: Callable[[], None], progress: List[str]
 ) -> Callable[[Container], None]:
     """Return the check directly before the stop and the rename: between plan and act, minutes may pass.
 
     ``progress`` gets the id of the container that is then changed.
     """
-    leftover = planned["set_aside"]
 
     def check(slb: Container) -> None:
         check_time()
         if slb.state == "absent":
             return
-        if slb.name not in (container.NAME, leftover["name"]) or (
-            slb.state in container.LIVE and leftover["state"] not in container.LIVE
+        if slb.name not in (container.NAME, leftover.name) or (
+            slb.state in container.LIVE and leftover.state not in container.LIVE
         ):
-            summary = f"Container {slb.name} is {slb.state} now; the plan was made for {leftover['state']}."
+            summary = f"Container {slb.name} is {slb.state} now; the plan was made for {leftover.state}."
             raise FleetError("state_changed", summary, _RUN_AGAIN)
         if slb.state in container.LIVE:
             _check_unused(slb, options["allow_established"])
@@ -396,7 +396,7 @@ def _stop_check(
     return check
 
 
-def _needed(leftover: Optional[Dict[str, Any]], slowest: float) -> float:
+def _needed(leftover: Optional[SetAside], slowest: float) -> float:
     """Return the seconds that the commands of one direction need, by the time of those that were run."""
     return _COMMANDS * slowest + 2 * _SECONDS_FREE if leftover else 0.0
 
@@ -411,14 +411,14 @@ def _restored_on_error(planned: Record) -> Iterator[List[str]]:
         if error.values.get("is_unknown"):
             raise
         try:
-            values = _restore(planned, planned["set_aside"], False).values
+            values = _restore(planned, planned.set_aside, False).values
             # Another process or person may have started it again.
             is_restored = values["restored"] or values["after"]["id"] in changed
         except FleetError as second:
             if second.code == "name_taken":
                 is_cause = error.code == "container_recreated"
                 code, fix = (error.code, error.fix) if is_cause else (second.code, second.fix)
-                values = {"set_aside_as": planned["set_aside"]["name"]} if changed else {}
+                values = {"set_aside_as": _name(planned.set_aside)} if changed else {}
                 raise FleetError(code, f"{error.summary} {second.summary}", fix, restored=False, **values) from error
             partial = leftovers.partially_restored(container.NAME, second)
             raise second if second.code == partial.code else partial from error
@@ -428,16 +428,16 @@ def _restored_on_error(planned: Record) -> Iterator[List[str]]:
 
 def _require_no_pending_stop(record: Record) -> None:
     """Raise FleetError if the runtime may still stop the container: it carries out a stop whose command was killed."""
-    leftover = record.get("set_aside")
-    if record["state"] != "preparing" or not leftover or leftover["state"] not in container.LIVE:
+    leftover = record.set_aside
+    if record.state != "preparing" or not leftover or leftover.state not in container.LIVE:
         return
-    left = leftover["stop_timeout"] + _STEP_SECONDS - (show(record)["age"] or 0)
+    left = leftover.stop_timeout + _STEP_SECONDS - (record.age or 0)
     begin = clock.uptime()
-    leftovers.wait_for_stop(leftover, max(0.0, min(left, leftover["stop_timeout"] + _SECONDS_FREE)))
+    leftovers.wait_for_stop(leftover, max(0.0, min(left, leftover.stop_timeout + _SECONDS_FREE)))
     left -= clock.uptime() - begin
-    slb = container.inspect(leftover["runtime"], leftover["id"])
+    slb = leftovers.inspect(leftover)
     # The first write comes before the stop.
-    is_untouched = slb.restart_policy == leftover["restart_policy"] != "no" and leftover["runtime"] == "docker"
+    is_untouched = slb.restart_policy == leftover.restart_policy != "no" and leftover.runtime == "docker"
     if left > 0 and slb.state in container.LIVE and not is_untouched:
         raise FleetError(
             "replacement_in_progress",
@@ -447,27 +447,27 @@ def _require_no_pending_stop(record: Record) -> None:
         )
 
 
-def _restore(record: Record, leftover: Optional[Dict[str, Any]], check_mode: bool, is_asked: bool = False) -> Result:
+def _restore(record: Record, leftover: Optional[SetAside], check_mode: bool, is_asked: bool = False) -> Result:
     """Restore the container ``leftover``, then its earlier record. ``is_asked``: a person names what is to be restored.
 
     If a container that came after the request has the name, the request may have been accepted: nothing is restored.
     """
-    after: Record = record.get("previous") or {"state": "none"}
-    if is_asked and record["state"] == "requested" and (show(record)["age"] or 0) < (record["wait_timeout"] or 0):
+    after = record.previous or Record()
+    if is_asked and record.state == "requested" and (record.age or 0) < (record.wait_timeout or 0):
         # The deployment may be in progress: the record keeps its request, so no second one is sent meanwhile.
-        after = dict(record, set_aside=None)
-    if leftover and (after.get("set_aside") or {}).get("id") == leftover["id"]:
-        after = dict(after, set_aside=None)
+        after = record._replace(set_aside=None)
+    if leftover and after.set_aside and after.set_aside.id == leftover.id:
+        after = after._replace(set_aside=None)
     before = _find_known()
     holder = leftovers.find_other_holder(leftover)
     if holder is None and check_mode:
-        gone = leftover is None or container.inspect(leftover["runtime"], leftover["id"]).state == "absent"
+        gone = leftover is None or leftovers.inspect(leftover).state == "absent"
         return _result(True, record, after, before, before, restored=not gone)
     is_restored = False
     if leftover and holder is None:
         # A full disk must not keep the container from being restored.
         with contextlib.suppress(FleetError):
-            write(dict(record, state="restoring"))
+            write(record._replace(state="restoring"))
         is_restored, holder = _move_back(leftover)
     if leftover and holder:
         if is_asked:
@@ -481,7 +481,7 @@ def _restore(record: Record, leftover: Optional[Dict[str, Any]], check_mode: boo
     return _result(True, record, after, before, container.find_container(), restored=is_restored)
 
 
-def _move_back(leftover: Dict[str, Any]) -> Tuple[bool, Optional[Container]]:
+def _move_back(leftover: SetAside) -> Tuple[bool, Optional[Container]]:
     """Return whether the container was restored, and which other one has taken its name. Raises FleetError."""
     try:
         return leftovers.move_back(leftover), None
@@ -495,17 +495,17 @@ def _move_back(leftover: Dict[str, Any]) -> Tuple[bool, Optional[Container]]:
         return False, holder
 
 
-def _leave_to_evidence(record: Record, leftover: Dict[str, Any], holder: Container, check_mode: bool) -> Result:
+def _leave_to_evidence(record: Record, leftover: SetAside, holder: Container, check_mode: bool) -> Result:
     """Record a request whose wait is over, for a new container ``slb`` that may have come with a request.
 
     Raises FleetError for an earlier container, and if no request was sent: then a person made the new one.
     """
-    if holder.id in record["containers_before"] or not show(record)["sent"]:
-        if record["state"] != "restoring" and not check_mode:
-            write(dict(record, state="restoring"))
+    if holder.id in record.containers_before or not record.may_be_sent:
+        if record.state != "restoring" and not check_mode:
+            write(record._replace(state="restoring"))
         raise leftovers.name_taken(leftover, holder)
     # With another id, no step of the request acts on the record any more.
-    after = dict(record, state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
+    after = record._replace(state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
     if not check_mode:
         write(after)
     return _result(True, record, after, holder, holder, restored=False, is_replaced=True)
@@ -516,8 +516,8 @@ def _compare(record: Record, slb: Container, expected: Dict[str, Any]) -> None:
     now = {
         "container_id": slb.id,
         "container_state": slb.state,
-        "record_state": record["state"],
-        "record_request_id": record.get("request_id"),
+        "record_state": record.state,
+        "record_request_id": record.request_id,
     }
     for key, value in expected.items():
         # A crash loop changes between these two.
@@ -527,52 +527,50 @@ def _compare(record: Record, slb: Container, expected: Dict[str, Any]) -> None:
             was, is_now = str(value or "none")[:12], str(now[key] or "none")[:12]
             summary = f"{what} changed from {was} to {is_now} since the plan was made."
             raise FleetError("state_changed", summary, _RUN_AGAIN)
-    if "record_state" in expected and record["state"] in OPEN:
+    if "record_state" in expected and record.state in OPEN:
         raise FleetError("state_changed", "Record shows an interrupted deployment.", "Restore it first: run again.")
 
 
-def _new(options: Dict[str, Any], record: Record, state: str, leftover: Optional[Dict[str, Any]]) -> Record:
+def _new(options: Dict[str, Any], record: Record, state: str, leftover: Optional[SetAside]) -> Record:
     """Return a record of the engine in ``options`` that follows ``record``."""
-    return {
-        "state": state,
-        "request_id": options.get("request_id"),
-        "name": options.get("name"),
-        "manage_ip": options.get("manage_ip"),
-        "base_url": options.get("base_url"),
-        "containers_before": container.list_ids() if state == "preparing" else [],
-        "last_verified": record.get("last_verified") if _is_same_engine(record, options) else None,
-        "verified_by": None,
-        "set_aside": leftover,
-        "previous": _as_previous(record),
-        "wait_timeout": options.get("wait_timeout"),
-        "sent": None,
-        "replaced_gone": _replaces_gone(record, options) if state == "preparing" and leftover is None else None,
-        "boot_id": clock.boot_id(),
-        "uptime": clock.uptime(),
-    }
+    return Record(
+        state,
+        request_id=options.get("request_id"),
+        name=options.get("name"),
+        manage_ip=options.get("manage_ip"),
+        base_url=options.get("base_url"),
+        containers_before=tuple(container.list_ids()) if state == "preparing" else (),
+        last_verified=record.last_verified if _is_same_engine(record, options) else None,
+        set_aside=leftover,
+        previous=_as_previous(record),
+        wait_timeout=options.get("wait_timeout"),
+        replaced_gone=_replaces_gone(record, options) if state == "preparing" and leftover is None else None,
+        boot_id=clock.boot_id(),
+        uptime=clock.uptime(),
+    )
 
 
 def _replaces_gone(record: Record, options: Dict[str, Any]) -> Optional[bool]:
     """Return whether a new container replaces a verified one that was removed, perhaps by a program of the host."""
     if not _is_same_engine(record, options):
         return None
-    return True if record["state"] == "verified" else record.get("replaced_gone")
+    return True if record.state == "verified" else record.replaced_gone
 
 
 def _as_previous(record: Record) -> Optional[Record]:
-    if record["state"] == "invalid" or "boot_id" not in record:
+    if record.state == "invalid" or record.boot_id is None:
         return None
-    earlier = record["previous"] if record["state"] == "none" else None
+    earlier = record.previous if record.state == "none" else None
     # After remediate, the record of the container that was set aside is still needed to restore it.
-    return dict(record, previous=earlier if earlier and earlier["state"] != "none" else None)
+    return record._replace(previous=earlier if earlier and earlier.state != "none" else None)
 
 
 def _is_same_engine(record: Record, options: Dict[str, Any]) -> bool:
-    return all(record.get(key) == options.get(key) for key in ENGINE)
+    return all(getattr(record, key) == options.get(key) for key in ENGINE)
 
 
-def _name(leftover: Optional[Dict[str, Any]]) -> Optional[str]:
-    return leftover["name"] if leftover else None
+def _name(leftover: Optional[SetAside]) -> Optional[str]:
+    return leftover.name if leftover else None
 
 
 def _find_known() -> Container:
@@ -585,13 +583,13 @@ def _find_known() -> Container:
 def _result(
     changed: bool, record: Record, after_record: Record, before: Container, after: Container, **values: Any
 ) -> Result:
-    shown = {"record": show(after_record), "before": before.summary(), "after": after.summary()}
+    shown = {"record": after_record.shown(), "before": before.summary(), "after": after.summary()}
     return Result(changed, dict(shown, **values), _diff(record, after_record, before, after))
 
 
 def _diff(record: Record, after_record: Record, *containers: Container) -> Dict[str, Any]:
     def side(one: Record, slb: Optional[Container]) -> Dict[str, Any]:
-        shown = {key: value for key, value in show(one).items() if key != "age"}
+        shown = {key: value for key, value in one.shown().items() if key != "age"}
         return dict(record=shown, **({"slb": [slb.state, slb.id]} if slb else {}))
 
     before, after = containers or (None, None)

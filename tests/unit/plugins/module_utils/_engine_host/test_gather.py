@@ -6,6 +6,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, runtimes, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record import Record, SetAside
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.runtimes import Monitor
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.sockets import Connections
 
@@ -75,8 +76,8 @@ def test_facts_count_connections(facts, connections, count, peers):
 def test_facts_of_a_running_engine_have_its_running_leftover(facts, monkeypatch, engine, aside, leftovers):
     monitors = [Monitor(7, 1, "containerd-shim", each, 0) for each in ("f00d", "beef")]
     monkeypatch.setattr(runtimes, "find_monitors", lambda: monitors)
-    noted = {"state": "none", "set_aside": {"id": aside, "name": "slb-leftover-9"} if aside else None}
-    monkeypatch.setattr(record, "read", lambda: noted)
+    leftover = SetAside(aside, "slb-leftover-9", "docker", "no", "running", 10, "replace") if aside else None
+    monkeypatch.setattr(record, "read", lambda: Record(set_aside=leftover))
     found = facts("engine_container", engine=engine)
     assert found["running_leftovers"] == leftovers
     assert found["stopped_leftovers"] == (["slb-leftover-2"] if "slb-leftover-1" in leftovers else [])

@@ -46,8 +46,8 @@ def ended_stop(monkeypatch):
 def options(_host, **changes):
     """Return the options of ``prepare`` that fit the host as it is now."""
     noted, seen = record.read(), container.find_container()
-    expected = {"container_id": seen.id, "container_state": seen.state, "record_state": noted["state"]}
-    expected["record_request_id"] = noted.get("request_id")
+    expected = {"container_id": seen.id, "container_state": seen.state, "record_state": noted.state}
+    expected["record_request_id"] = noted.request_id
     action = "install" if seen.state == "absent" else "replace"
     given = {"request_id": "aa11", "action": action, "expected": expected, "time_limit": None}
     return {**ENGINE, **SAFETY, **given, **changes}
@@ -99,7 +99,7 @@ def code_of(act):
 
 
 def noted_state():
-    return record.read()["state"]
+    return record.read().state
 
 
 def test_prepare_replace_records_and_sets_aside(host):
@@ -153,8 +153,8 @@ def test_prepare_killed_at_each_step_is_finished(host):
         result = steps.prepare(given, False)
         assert host.runtime.show() == (result.values["set_aside_as"], "exited", "no"), number
         noted = record.read()
-        assert (noted["state"], noted["set_aside"]["state"]) == ("prepared", "running")
-        assert noted["set_aside"]["restart_policy"] == "on-failure:3"
+        assert (noted.state, noted.set_aside.state) == ("prepared", "running")
+        assert noted.set_aside.restart_policy == "on-failure:3"
     assert number == 5, "record, policy, stop, rename, record"
 
 
@@ -182,8 +182,8 @@ def test_set_aside_killed_at_each_step_is_finished_or_restored(host):
     for number in host.kills(set_aside):
         if number % 2:
             set_aside(container_id="c1")
-            aside = record.read()["set_aside"]
-            assert (noted_state(), aside["purpose"], aside["state"]) == ("none", "remediate", "running")
+            aside = record.read().set_aside
+            assert (noted_state(), aside.purpose, aside.state) == ("none", "remediate", "running")
             assert not set_aside().changed, "no container is a good state"
         assert restore_by_hand().changed is (number > 0)
         assert host.state() == before
@@ -222,7 +222,7 @@ def test_prepare_interrupted_request_of_another_run_is_refused(host):
     host.runtime.add()
     assert host.kill_before(2, lambda: prepare(host))
     assert code_of(lambda: prepare(host, request_id="bb22")) == "state_changed"
-    assert record.read()["request_id"] == "aa11"
+    assert record.read().request_id == "aa11"
 
 
 def test_prepare_restored_request_is_not_sent_again(host):
@@ -312,15 +312,15 @@ def test_verified_engine_that_is_gone_again_is_noted(host):
         mark(identity)
         host.runtime.add(identity)
         verify(identity)
-        return record.read()["replaced_gone"]
+        return record.read().replaced_gone
 
     assert install("c1") is None
     host.runtime.containers.clear()
     assert install("c2") is True
     host.runtime.containers.clear()
-    assert record.show(record.read())["replaced_gone"]
+    assert record.read().shown()["replaced_gone"]
     assert set_aside().changed, "the operator knows"
-    assert record.read()["replaced_gone"] is None
+    assert record.read().replaced_gone is None
     assert not set_aside().changed
 
 
@@ -389,7 +389,7 @@ def test_recreated_container_is_reported_with_its_manager(host, unit, act):
     assert (error.code, error.values["restored"]) == ("container_recreated", False)
     assert ("c2" in error.summary, "x.service" in error.fix) == (True, bool(unit))
     noted = record.read()
-    assert (noted["state"], noted["last_verified"], noted["set_aside"]["id"]) == ("restoring", "c1", "c1")
+    assert (noted.state, noted.last_verified, noted.set_aside.id) == ("restoring", "c1", "c1")
     assert host.runtime.show("c2") == RUNNING
 
 
@@ -457,7 +457,7 @@ def test_restore_with_the_name_taken_restores_nothing(host, case):
             assert (error.code, name in error.summary, "c2" in error.summary) == ("name_taken", True, True)
         assert not check_mode or host.state() == before
     state, is_own = ("requested", False) if case == "requested" else ("restoring", True)
-    assert (noted_state(), record.read()["request_id"] == "aa11") == (state, is_own)
+    assert (noted_state(), record.read().request_id == "aa11") == (state, is_own)
     assert host.runtime.show() == (name, "exited", "no")
     del host.runtime.containers["c1"]
     assert case == "requested" or (restore().values["restored"], noted_state()) == (False, "none")
@@ -550,7 +550,7 @@ def test_restore_by_hand_keeps_a_young_request(host):
     mark()
     assert restore_by_hand().values["restored"]
     noted = record.read()
-    assert (noted["state"], noted["request_id"], noted["set_aside"]) == ("requested", "aa11", None)
+    assert (noted.state, noted.request_id, noted.set_aside) == ("requested", "aa11", None)
     assert host.runtime.show() == RUNNING
 
 
@@ -600,7 +600,7 @@ def test_mark_beside_a_container_that_has_come_is_refused(host, action):
     prepare(host)
     host.runtime.add("c2")
     assert code_of(mark) == "state_changed"
-    assert (noted_state(), record.read()["sent"]) == ("prepared", None)
+    assert (noted_state(), record.read().sent) == ("prepared", None)
 
 
 @pytest.mark.parametrize("change", ["started", "used", "renamed"])
@@ -685,7 +685,7 @@ def test_install_after_remediate_keeps_the_leftover(host):
     name = set_aside().values["set_aside_as"]
     remediated = host.state()
     prepare(host)
-    assert (record.read()["set_aside"], record.read()["previous"]["set_aside"]["id"]) == (None, "c1")
+    assert (record.read().set_aside, record.read().previous.set_aside.id) == (None, "c1")
     restore()
     assert host.state() == remediated, "a rejected install does not restore the container of remediate"
     assert host.runtime.show() == (name, "exited", "no")
@@ -762,17 +762,17 @@ def test_verify_keeps_or_removes_the_leftover(host):
     assert (host.state(), host.runtime.changes) == (before, [])
     assert verify("c2").changed
     noted = record.read()
-    assert (noted["state"], noted["last_verified"], noted["verified_by"]) == ("verified", "c2", "host")
-    assert (noted["previous"], noted["request_id"], noted["containers_before"]) == (None, "aa11", [])
-    assert noted["set_aside"]["id"] == "c1"
+    assert (noted.state, noted.last_verified, noted.verified_by) == ("verified", "c2", "host")
+    assert (noted.previous, noted.request_id, noted.containers_before) == (None, "aa11", ())
+    assert noted.set_aside.id == "c1"
     assert not verify("c2").changed
     removed = verify("c2", remove_leftovers=True)
-    assert (removed.changed, removed.values["has_deleted"], record.read()["set_aside"]) == (True, True, None)
+    assert (removed.changed, removed.values["has_deleted"], record.read().set_aside) == (True, True, None)
     assert set(host.runtime.containers) == {"c2", "c3"}
     again = verify("c2", remove_leftovers=True)
     assert (again.changed, again.values["has_deleted"]) == (False, False)
     verify("c2", base_url="https://other.example")
-    assert record.read()["request_id"] is None
+    assert record.read().request_id is None
 
 
 @pytest.mark.parametrize(("status", "name"), [("running", ""), ("exited", "mine")])
@@ -782,19 +782,19 @@ def test_verify_keeps_a_leftover_in_use(host, status, name):
     host.runtime.set(status, name=name)
     host.runtime.add("c2")
     verify("c2", remove_leftovers=True)
-    assert ("c1" in host.runtime.containers, record.read()["set_aside"]["id"]) == (True, "c1")
+    assert ("c1" in host.runtime.containers, record.read().set_aside.id) == (True, "c1")
 
 
 def test_last_verified_is_kept_for_the_same_engine(host):
     host.runtime.add()
     verify("c1")
     prepare(host)
-    assert record.read()["last_verified"] == "c1"
+    assert record.read().last_verified == "c1"
     restore()
     prepare(host, request_id="bb22", name="edge-2")
-    assert record.read()["last_verified"] is None
+    assert record.read().last_verified is None
     restore("bb22")
-    assert record.read()["name"] == "edge-1"
+    assert record.read().name == "edge-1"
 
 
 def verified_and(host, status, **values):
@@ -894,7 +894,7 @@ def test_age_after_reboot_and_in_the_future(host):
 
     def read_with(**values):
         host.path.write_text(json.dumps({**noted, **values}))
-        return record.show(record.read())
+        return record.read().shown()
 
     assert 100 <= read_with(uptime=clock.uptime() - 100)["age"] < 130
     rebooted = read_with(boot_id="another", uptime=clock.uptime() + 1e6)
@@ -923,7 +923,7 @@ def test_read_invalid_value_is_invalid(host, key, value):
     prepare(host)
     host.path.write_text(json.dumps({**host.file(), key: value}))
     noted = record.read()
-    assert (noted["state"], key in noted["why"]) == ("invalid", True)
+    assert (noted.state, key in noted.why) == ("invalid", True)
 
 
 @pytest.mark.parametrize("content", ["[" * 600000, "x" * 1100000, "[]", "{", b"\xff".decode("latin-1")])

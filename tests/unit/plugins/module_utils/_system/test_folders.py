@@ -8,7 +8,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adop
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
-RECORD = {"state": "requested", "containers_before": [], **ENGINE, "boot_id": "boot", "uptime": 1.0}
+RECORD = record.Record("requested", **ENGINE, boot_id="boot", uptime=1.0)
 
 
 @pytest.fixture
