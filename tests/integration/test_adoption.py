@@ -124,6 +124,7 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet):
     everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, part=across_a_reboot))
 
 
+@pytest.mark.long
 def test_everything_else_is_left_alone_with_the_reason(fleet):
     def scenario(host):
         shell(host, "mkdir -p /etc/keepalived; echo 'vrrp_instance a { interface ens9 }' >/etc/keepalived/a.conf")

@@ -117,6 +117,7 @@ def test_other_container_whose_name_ends_in_slb(podman):
     assert podman.containers["slb"] == "running always"
 
 
+@pytest.mark.long
 def test_crash_loop_set_aside_stays_stopped(podman):
     podman.run("--restart always slb:1 /bin/false")
     seen: dict[str, Any] = {}
@@ -140,7 +141,7 @@ def test_crash_loop_set_aside_stays_stopped(podman):
     assert podman.shell(starts) == before
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", ["slb.service", pytest.param("container-slb.service", marks=pytest.mark.long)])
 def test_container_of_a_unit_is_not_touched(podman, unit):
     if unit == "slb.service" and not podman.has_quadlet:
         pytest.skip("Podman before 4.4 has no Quadlet")
