@@ -253,18 +253,22 @@ def test_a_matched_interface_that_stays_down_is_removed(fleet):
 
 
 @pytest.mark.long
-def test_an_address_of_another_program_rolls_back(fleet):
+@pytest.mark.parametrize("seconds", [0, 4], ids=["fast", "slow"])
+def test_an_address_of_another_program_rolls_back(fleet, seconds):
     """As VRRP does, once, while the adoption waits for DHCP: no step of the adoption removes it."""
+    slow = f'#!/bin/sh\\nsleep {seconds}\\nexec /usr/bin/nmcli "$@"\\n'
 
     def scenario(host):
         before = dump(host, SILENT)
+        shell(host, f"printf '{slow}' >/usr/local/bin/nmcli; chmod +x /usr/local/bin/nmcli")
         with adopting(fleet, host, names=[SILENT], dhcp_timeout=15, confirm_timeout=120) as controller:
-            shell(host, f"until nmcli -g GENERAL.STATE device show {SILENT} | grep -q ^70; do sleep 0.1; done")
+            shell(host, f"until /usr/bin/nmcli -g GENERAL.STATE device show {SILENT} | grep -q ^70; do sleep 0.1; done")
             shell(host, f"ip address add 192.0.2.9/24 dev {SILENT}")
             controller.wait(300)
             output = output_of(fleet.inventory.parent, controller)
             assert controller.returncode == 2, output
             assert "192.0.2.9/24" in output
+        shell(host, "rm /usr/local/bin/nmcli")
         assert "192.0.2.9/24" in addresses(host, SILENT)
         # NetworkManager calls the interface "connected (externally)".
         shell(host, f"ip address del 192.0.2.9/24 dev {SILENT}; nmcli connection delete {SILENT}", check=False)

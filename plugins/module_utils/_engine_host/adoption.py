@@ -31,6 +31,11 @@ _SERVICE = "org.freedesktop.NetworkManager"
 _KEEP_FOREIGN = "1"  # flag of Reapply since NetworkManager 1.42: addresses of other programs stay
 _ACTIVATION_SECONDS = 30
 _RESTORE_SECONDS = 30
+_PATIENCE_SECONDS = 300
+"""How much longer NetworkManager asks for a lease until the change is confirmed.
+
+When it gives up, it removes addresses of other programs, also those that came while the change is rolled back.
+"""
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _SEE_JOURNAL = "See `journalctl --unit NetworkManager` on the host."
 
@@ -116,7 +121,8 @@ def confirm(token: str) -> Result:
         adopted = _read_adopted()
         try:
             for each in change["interfaces"].values():
-                nmcli("connection", "modify", "uuid", each["uuid"], "connection.autoconnect", "yes")
+                lasting = ("connection.autoconnect", "yes", "ipv4.dhcp-timeout", each["dhcp_timeout"])
+                nmcli("connection", "modify", "uuid", each["uuid"], *lasting)
             profiles = interfaces.gather_network().profiles
             for name, each in change["interfaces"].items():
                 adopted[name] = {**each, "keyfile": _lines_of_profile(each["uuid"], profiles)}
@@ -234,7 +240,8 @@ def _make_profiles(
                 "was_up": interface.is_up,
                 "had_link_local": any(address.get("scope") == "link" for address in interface.addresses),
                 "ipv6": _read_ipv6(interface.name),
-                "uuid": _add_profile(interface.name, settings[interface.name]),
+                "dhcp_timeout": settings[interface.name]["ipv4.dhcp-timeout"],
+                "uuid": _add_profile(interface.name, settings[interface.name], wanted.dhcp_timeout + _PATIENCE_SECONDS),
             }
         change = {
             "interfaces": entries,
@@ -414,7 +421,8 @@ def _roll_back_stale() -> List[str]:
     return rolled_back
 
 
-def _add_profile(name: str, settings: Dict[str, str]) -> str:
+def _add_profile(name: str, settings: Dict[str, str], dhcp_timeout: int) -> str:
+    settings = dict(settings, **{"ipv4.dhcp-timeout": str(dhcp_timeout)})
     words = [word for key in sorted(settings) for word in (key, settings[key])]
     added = ("connection", "add", "save", "no", "type", "ethernet", "con-name", name, "ifname", name)
     answer = "\n".join(nmcli(*added, "connection.autoconnect", "no", *words))

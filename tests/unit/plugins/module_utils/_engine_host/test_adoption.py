@@ -65,6 +65,7 @@ def test_adopt_waits_for_its_confirmation(host):
     (entry,) = result.values["adopted"]
     assert (entry["name"], entry["uuid"], entry["addresses"]) == ("ens9", uuid, ["192.0.2.50/24"])
     assert host.profiles[uuid]["connection.autoconnect"] == "no"
+    assert int(host.profiles[uuid]["ipv4.dhcp-timeout"]) > 100, "until the change is confirmed or rolled back"
     assert host.timers == {"slb-fleet-t1.timer"}
     # The time for DHCP, for the activation, and for the confirmation.
     assert "--on-active=100" in host.shell[0]
@@ -76,7 +77,7 @@ def test_confirm_saves_profile_and_stops_timer_once(host):
     adopt("ens9")
     assert adoption.confirm("t1").changed
     ((uuid, profile),) = host.profiles.items()
-    assert (profile["connection.autoconnect"], host.timers) == ("yes", set())
+    assert (profile["connection.autoconnect"], profile["ipv4.dhcp-timeout"], host.timers) == ("yes", "25", set())
     assert recorded()["ens9"]["uuid"] == uuid
     assert "connection.autoconnect=yes" in recorded()["ens9"]["keyfile"]
     assert "confirmed" in change_files()
@@ -128,6 +129,7 @@ def test_adopt_in_check_mode_changes_nothing(host):
     ("failing", "is_up"),
     [
         (set(), True),
+        ({"reapply", "10 connection up"}, True),
         ({"busctl"}, True),
         ({"busctl", "reapply"}, True),
         ({"busctl", "reapply", "10 connection up"}, False),
