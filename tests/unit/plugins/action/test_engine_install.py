@@ -85,9 +85,8 @@ def node(tmp_path, monkeypatch):
 
     monkeypatch.setattr(engine_install, "request_install", request)
     monkeypatch.setattr(engine_install, "boot_time", lambda: 1000)
-    monkeypatch.setattr(
-        engine_install, "Client", lambda *_unused: SimpleNamespace(log_in=lambda: None, is_one_at_a_time=False)
-    )
+    node.client = SimpleNamespace(log_in=lambda: None, is_one_at_a_time=False)
+    monkeypatch.setattr(engine_install, "Client", lambda *_unused: node.client)
     node.host, node.other = made, _other = host(tmp_path, 1), host(tmp_path, 2, engine_list=LIST)
     monkeypatch.setattr(engine_install.FleetHost, "from_variables", lambda *_unused: made)
     return node
@@ -110,6 +109,14 @@ def test_redirected_install_shows_its_target_at_once(node, fix, is_shown):
     result = action.act({})
     assert (result["outcome"], action.steps) == ("unknown", ["prepare", "mark"])
     assert result.get("warnings", []) == [f"Redirect. {fix}"] * is_shown
+
+
+@pytest.mark.parametrize("is_said", [False, True])
+def test_session_that_changes_is_said_once(node, is_said):
+    node.client.is_one_at_a_time = True
+    if is_said:
+        node.host.reservations.is_first("one at a time https://console.example")
+    assert len(Action(prepared, marked).act({}).get("warnings", [])) == (not is_said)
 
 
 def test_install_takes_the_patterns_of_the_variables(node):

@@ -183,6 +183,14 @@ def test_describe_tells_why_an_interface_is_not_offered(host):
     assert (trouble.code, interfaces.describe()[2]["why"]) == ("networkmanager_unavailable", trouble.summary)
 
 
+def test_describe_tells_why_there_are_no_interfaces(monkeypatch):
+    def fail():
+        raise FleetError("x", "Command ip failed.", "")
+
+    monkeypatch.setattr(interfaces, "gather_network", fail)
+    assert interfaces.describe() == [{"name": None, "why": "Command ip failed."}]
+
+
 ENS9 = {"ens9", "52:54:00:00:00:0c", "virtio_net", "ethernet"}
 CLAIMS = [  # file, text, line that mentions ens9 (other name enp0s9), or None
     ("/etc/network/interfaces", "auto lo ens9\niface lo inet loopback\n", 1),

@@ -207,8 +207,10 @@ def test_gather_banner_names_each_source(tmp_path, monkeypatch):
     assert (motd.gather_banner()["bytes"], motd.gather_banner()["sources"]) == (0, [])
     (tmp_path / "motd").write_text("x" * 286)
     assert motd.gather_banner()["sources"] == [{"source": f"{tmp_path}/motd", "bytes": 286}]
+    assert motd.gather_banner()["target"] is None
     (tmp_path / "motd.dynamic").write_text("x" * 7)
     assert motd.gather_banner()["bytes"] == 293
     (tmp_path / "motd").unlink()
     (tmp_path / "motd").symlink_to(tmp_path / "motd.dynamic")
     assert motd.gather_banner()["bytes"] == 7
+    assert motd.gather_banner()["target"] == str(tmp_path / "motd.dynamic")

@@ -692,11 +692,13 @@ def test_install_after_remediate_keeps_the_leftover(host):
     assert (restore_by_hand().values["restored"], host.state()) == (True, first)
 
 
-def test_set_aside_remove_deletes_the_container(host):
-    host.runtime.add(auto_remove=True)
+@pytest.mark.parametrize("auto_remove", [True, False])
+def test_set_aside_remove_deletes_the_container(host, auto_remove):
+    host.runtime.add(auto_remove=auto_remove)
     verify("c1")
     before = host.state()
-    assert code_of(lambda: set_aside(check_mode=True)) == "container_would_be_deleted"
+    if auto_remove:
+        assert code_of(lambda: set_aside(check_mode=True)) == "container_would_be_deleted"
     result = set_aside(check_mode=True, remove=True)
     assert (result.values["set_aside_as"], result.values["after"]["state"], host.state()) == (None, "absent", before)
     assert set_aside(remove=True).values["set_aside_as"] is None

@@ -8,7 +8,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client as module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Session
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Session, SessionStore
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 LOGIN = Request("login", "POST", "/account/login/")
@@ -32,6 +32,13 @@ def test_session_keeps_the_newest_id(cookies, at, expected, changes):
     updated = session.updated(cookies, at, has_served=False)
     assert (updated.cookies, updated.changes, updated.login, updated.renewals) == (expected, changes, "x", 2)
     assert (updated.at, updated.has_served) == (at if changes else 5.0, True)
+    assert session.updated(cookies, at, has_served=True).renewals == 0
+
+
+@pytest.mark.parametrize(("changes", "expected"), [(0, False), (1, False), (2, True)])
+def test_calls_are_made_one_at_a_time_if_the_session_changes(changes, expected):
+    store = SessionStore(Session({"sessionid": "x"}, changes=changes))
+    assert Client(Connection("https://console.example"), store).is_one_at_a_time is expected
 
 
 @pytest.mark.parametrize(
