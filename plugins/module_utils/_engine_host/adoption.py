@@ -32,9 +32,9 @@ _KEEP_FOREIGN = "1"  # flag of Reapply since NetworkManager 1.42: addresses of o
 _ACTIVATION_SECONDS = 30
 _RESTORE_SECONDS = 30
 _PATIENCE_SECONDS = 300
-"""How much longer NetworkManager asks for a lease until the change is confirmed.
+"""For how long NetworkManager asks for a lease after the time of a change, until the change is confirmed.
 
-When it gives up, it removes addresses of other programs, also those that came while the change is rolled back.
+When it gives up, it removes addresses of other programs: it must not, before the rollback has the interface.
 """
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _SEE_JOURNAL = "See `journalctl --unit NetworkManager` on the host."
@@ -232,6 +232,7 @@ def _make_profiles(
 ) -> Dict[str, Any]:
     """Make the profiles and arm the timer; return what a rollback restores. If it fails, nothing has changed."""
     os.mkdir(folder, 0o700)
+    patience = wanted.dhcp_timeout + wanted.confirm_timeout + _PATIENCE_SECONDS
     entries: Dict[str, Dict[str, Any]] = {}
     try:
         for interface in chosen:
@@ -241,7 +242,7 @@ def _make_profiles(
                 "had_link_local": any(address.get("scope") == "link" for address in interface.addresses),
                 "ipv6": _read_ipv6(interface.name),
                 "dhcp_timeout": settings[interface.name]["ipv4.dhcp-timeout"],
-                "uuid": _add_profile(interface.name, settings[interface.name], wanted.dhcp_timeout + _PATIENCE_SECONDS),
+                "uuid": _add_profile(interface.name, settings[interface.name], patience),
             }
         change = {
             "interfaces": entries,
