@@ -31,11 +31,7 @@ _SERVICE = "org.freedesktop.NetworkManager"
 _KEEP_FOREIGN = "1"  # flag of Reapply since NetworkManager 1.42: addresses of other programs stay
 _ACTIVATION_SECONDS = 30
 _RESTORE_SECONDS = 30
-_PATIENCE_SECONDS = 300
-"""For how long NetworkManager asks for a lease after the time of a change, until the change is confirmed.
-
-When it gives up, it removes addresses of other programs: it must not, before the rollback has the interface.
-"""
+_ROLLBACK_SECONDS = 120
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _SEE_JOURNAL = "See `journalctl --unit NetworkManager` on the host."
 
@@ -48,6 +44,11 @@ class Wanted(NamedTuple):
     dhcp_timeout: int
     confirm_timeout: int
     token: str
+
+    @property
+    def seconds(self) -> int:
+        """Return after how long the timer rolls the change back if it is not confirmed."""
+        return self.dhcp_timeout + _ACTIVATION_SECONDS + self.confirm_timeout
 
 
 def adopt(wanted: Wanted, check_mode: bool) -> Result:
@@ -232,7 +233,8 @@ def _make_profiles(
 ) -> Dict[str, Any]:
     """Make the profiles and arm the timer; return what a rollback restores. If it fails, nothing has changed."""
     os.mkdir(folder, 0o700)
-    patience = wanted.dhcp_timeout + wanted.confirm_timeout + _PATIENCE_SECONDS
+    # When NetworkManager stops asking for a lease, it removes addresses of other programs: not during a rollback.
+    dhcp_timeout = wanted.seconds + _ROLLBACK_SECONDS
     entries: Dict[str, Dict[str, Any]] = {}
     try:
         for interface in chosen:
@@ -242,7 +244,7 @@ def _make_profiles(
                 "had_link_local": any(address.get("scope") == "link" for address in interface.addresses),
                 "ipv6": _read_ipv6(interface.name),
                 "dhcp_timeout": settings[interface.name]["ipv4.dhcp-timeout"],
-                "uuid": _add_profile(interface.name, settings[interface.name], patience),
+                "uuid": _add_profile(interface.name, settings[interface.name], dhcp_timeout),
             }
         change = {
             "interfaces": entries,
@@ -301,8 +303,7 @@ def _write_change(folder: str, change: Dict[str, Any]) -> str:
 def _arm(folder: str, change: Dict[str, Any], wanted: Wanted) -> None:
     script = _write_change(folder, change)
     files.write_atomically(os.path.join(folder, "armed"), "", 0o600)
-    seconds = wanted.dhcp_timeout + _ACTIVATION_SECONDS + wanted.confirm_timeout
-    timer = ["systemd-run", "--collect", f"--on-active={seconds}", "--timer-property=AccuracySec=100ms"]
+    timer = ["systemd-run", "--collect", f"--on-active={wanted.seconds}", "--timer-property=AccuracySec=100ms"]
     done = commands.attempt([*timer, "--unit", f"slb-fleet-{wanted.token}", "/bin/sh", script], 10)
     if done.rc != 0:
         raise FleetError("rollback_impossible", f"Timer for the rollback not set: {done.words}.", "Repair systemd.")
@@ -401,7 +402,7 @@ def _leased(name: str) -> List[str]:
 
 def _roll_back(folder: str, why: str, fix: str = "Adopt this host's interfaces by hand.") -> FleetError:
     """Roll the change back now, and return the error to raise."""
-    commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], 120)
+    commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
     _systemctl("stop", f"slb-fleet-{os.path.basename(folder)}.timer")
     return FleetError("network_changed", f"Adoption rolled back: {why}.", fix)
 
@@ -415,7 +416,7 @@ def _roll_back_stale() -> List[str]:
             if any(_systemctl("is-active", f"slb-fleet-{token}.{unit}") for unit in ("timer", "service")):
                 fix = "Wait for its confirmation or rollback, then run again."
                 raise FleetError("change_in_progress", "Another change of interfaces is in progress.", fix)
-            commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], 120)
+            commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
             with open(os.path.join(folder, "change.json")) as stream:
                 rolled_back += sorted(json.load(stream)["interfaces"])
         shutil.rmtree(folder, ignore_errors=True)

@@ -29,7 +29,7 @@ _MAX_CONTAINERS = 5000
 
 
 class SetAside(NamedTuple):
-    """A container that was set aside, as it was before. ``name``: the one that was given to it."""
+    """A container that was set aside: its state and restart policy from before that, and the ``name`` that it got."""
 
     id: str
     name: str

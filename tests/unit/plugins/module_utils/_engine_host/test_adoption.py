@@ -65,7 +65,7 @@ def test_adopt_waits_for_its_confirmation(host):
     (entry,) = result.values["adopted"]
     assert (entry["name"], entry["uuid"], entry["addresses"]) == ("ens9", uuid, ["192.0.2.50/24"])
     assert host.profiles[uuid]["connection.autoconnect"] == "no"
-    assert int(host.profiles[uuid]["ipv4.dhcp-timeout"]) > 100, "until the change is confirmed or rolled back"
+    assert int(host.profiles[uuid]["ipv4.dhcp-timeout"]) == 220, "of the timer, and of the rollback"
     assert host.timers == {"slb-fleet-t1.timer"}
     # The time for DHCP, for the activation, and for the confirmation.
     assert "--on-active=100" in host.shell[0]
