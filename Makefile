@@ -14,7 +14,7 @@ demo-down: environment
 test: environment
 	@.venv/bin/python tests/run.py $(STAGES)
 
-# All stages and all tests: about 100 minutes
+# All stages and all tests: 70 to 100 minutes
 thorough: environment
 	@.venv/bin/python tests/run.py --thorough $(STAGES)
 

@@ -137,7 +137,8 @@ def test_run_that_is_ended_while_a_host_is_late(fleet, controller, number):
 
     server, hosts, _lie = fleet(after=end)
     plays = [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}]
-    command = [*controller.command(plays, hosts), "-e", json.dumps(BATCHES)]
+    # A job in the background of a shell inherits that SIGINT is ignored.
+    command = ["env", "--default-signal=INT", *controller.command(plays, hosts), "-e", json.dumps(BATCHES)]
     variables = controller.environment(**environment(controller.folder / "reports"))
     processes.append(subprocess.Popen(command, env=variables, cwd=controller.folder, stdout=subprocess.DEVNULL))
     assert processes[0].wait(timeout=120) != 0
