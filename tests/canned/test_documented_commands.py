@@ -114,6 +114,7 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name, tmp_path):
     assert "callback" not in done.stderr
     if folder := read.get("slb_fleet", "report_dir", fallback=""):
         # A report is made of a playbook of this collection alone, also where no host matches.
+        assert not (tmp_path / folder).exists()
         (tmp_path / "inventory.ini").write_text("[engines]\n")
         of_ansible(tmp_path, "playbook", "-i", "inventory.ini", "slb.fleet.diagnose")
         said = (ROOT / "docs" / "report.md").read_text().split("## Files")[1].split("\n## ")[0]

@@ -32,6 +32,7 @@ def test_audit_reports_engines_that_no_inventory_has(start, tmp_path):
     _status, output = fleet.run("slb.fleet.audit")
     expected = [{"engine": "edge-9 (192.0.2.9)", "management_node": north.base_url}]
     assert fleet.document["unknown_engines"] == expected, output
+    assert "1 in the engine list only: edge-9" in output
 
 
 @pytest.mark.parametrize("output", ["default", "slb.fleet.fleet"])

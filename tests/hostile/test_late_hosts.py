@@ -53,6 +53,7 @@ def test_batch_ends_before_a_slow_host(fleet, controller, percentage, late):
     slow = next(host for host in seen.document["hosts"] if host["name"] == SLOW)
     assert (slow["settled"] > batches[1]["ended"]) == bool(sum(late))
     assert seen.run.output.count("(1 late)") == 2 * sum(late)
+    assert "\x1b[K" not in seen.run.output, "without a terminal, the line of progress is not drawn in place"
     assert len(asked(server)) == 10
 
 

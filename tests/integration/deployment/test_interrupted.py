@@ -1,4 +1,4 @@
-"""A replacement on a slow or full host, and one whose controller stands still: the container runs again, or stays."""
+"""Hosts that are slow, full or frozen, and a controller that stands still: what runs is kept, the others verified."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from runs import wait_until
 from sites import LISTED, Site, said
+from slb_lab import docker
 
 pytestmark = pytest.mark.long
 SLOW = """#!/bin/sh
@@ -60,6 +61,19 @@ def test_slow_and_full_hosts_keep_their_container(sites):
     for site in (slow, full):
         assert (site.engine, site.containers) == (before[site.name], {"slb": "running"}), rollout.output
         assert (site.record, site.requests.get("install", 0)) == ({}, 0), rollout.output
+
+
+def test_frozen_host_fails_and_the_others_are_verified(sites):
+    sites.prepare({})
+    frozen, *others = sites
+    docker.run(["pause", frozen.host.container])
+    try:
+        rollout = sites.play("slb.fleet.rollout", slb_host_timeout=15)
+    finally:
+        docker.run(["unpause", frozen.host.container])
+    # A connection that was open before lets the task begin.
+    assert "host_timeout" in rollout.report[frozen.name] or rollout.report[frozen.name].startswith("unreachable")
+    assert all(site.is_verified(by="host") for site in others), rollout.output
 
 
 def _stand_still(folder: Path) -> str:
