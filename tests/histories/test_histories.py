@@ -76,6 +76,12 @@ class History:
         self.runs.append(run)
         return run
 
+    def end(self, run: Run) -> Run:
+        """Let it end, and judge its report."""
+        self.world.go_on()
+        self.world.judge_report(run)
+        return run
+
     def play(self) -> None:
         world = self.world
         try:
@@ -108,9 +114,7 @@ class History:
         world.say("The faults are over.")
         is_restored = False
         for number in range(1, 6):
-            run = self.begin(f"Run {number} without faults", is_fair=True)
-            world.go_on()
-            world.judge_report(run)
+            run = self.end(self.begin(f"Run {number} without faults", is_fair=True))
             is_waiting = run.has_failed and run.plan.get("action") == "wait"
             if not is_waiting and not is_restored:
                 world.judge_restored(run)
@@ -420,10 +424,7 @@ def test_person_who_makes_a_container_after_a_lost_answer(event, role):
     history = History(
         Setup(is_engine=False), [Event("before update", 0, event), Event("after rename", 0, "person makes")]
     )
-    history.world.script = history.watch
-    run = history.begin("Run A", role=role)
-    history.world.go_on()
-    history.world.judge_report(run)
+    history.end(history.begin("Run A", role=role))
     assert history.events == []
 
 
@@ -433,9 +434,7 @@ def test_request_that_is_lost_costs_one_wait_and_nothing_else(first, runtime):
     """The run restores what it set aside, and sends no second request. The next run installs."""
     history = History(Setup(runtime=runtime, first=first, policy="no", is_engine=False), [])
     history.world.node_fault = "never gets it"
-    run = history.begin("Run A")
-    history.world.go_on()
-    history.world.judge_report(run)
+    run = history.end(history.begin("Run A"))
     leftover = next(iter(history.world.boxes.values()), None)
     assert (run.code, len(history.world.posts)) == ("install_outcome_unknown", 1)
     assert leftover is None or (leftover.name, leftover.state) == ("slb", first)
@@ -446,24 +445,20 @@ def test_request_that_is_lost_costs_one_wait_and_nothing_else(first, runtime):
 def test_engine_list_that_fails_during_the_wait():
     """The management node may be restarting: the run waits on, and reports no failure."""
     history = History(Setup(first="absent", has_list="always"), [Event("sleep", 0, "list fails")])
-    history.world.script = history.watch
-    run = history.begin("Run A")
-    history.world.go_on()
+    run = history.end(history.begin("Run A"))
     assert (run.has_failed, run.plan["action"], history.events) == (False, "none", [])
 
 
 @pytest.mark.parametrize("late", [1.0, 400.0])
-@pytest.mark.parametrize(("fault", "code", "state"), [("", "success", "running"), ("never gets it", "", "running")])
-def test_late_host_is_collected(late, fault, code, state):
+@pytest.mark.parametrize(("fault", "code"), [("", "success"), ("never gets it", "install_outcome_unknown")])
+def test_late_host_is_collected(late, fault, code):
     """Its batch does not wait for it. At the end it is healthy, or its container is restored, with one request."""
     history = History(Setup(policy="no", is_engine=False, late=late), [])
     history.world.node_fault = fault
-    run = history.begin("Run A")
-    history.world.go_on()
-    history.world.judge_report(run)
+    run = history.end(history.begin("Run A"))
     assert any(result.get("is_late") for _task, result in run.results)
-    assert (run.code, len(history.world.posts)) == (code or "install_outcome_unknown", 1)
-    assert history.world.named("slb").state == state
+    assert (run.code, len(history.world.posts)) == (code, 1)
+    assert history.world.named("slb").state == "running"
 
 
 def test_role_works_when_it_is_called_again_in_the_play():
@@ -484,9 +479,7 @@ def test_stopped_engine_is_started_once(event, point):
     history.play()
     history.events = events
     history.world.script = history.watch
-    run = history.begin("Run B")
-    history.world.go_on()
-    history.world.judge_report(run)
+    history.end(history.begin("Run B"))
     history.settle()
     assert any("docker start" in line for line in history.world.lines)
     assert history.world.named("slb").state == "running"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fake_node import PASSWORD
+from fake_node import INSTALL, PASSWORD, answer, for_session
 
 from playbooks import of
 
@@ -55,6 +55,20 @@ def inventory(
         **variables,
     }
     return {"engines": {"hosts": own, "vars": common}}
+
+
+def rejecting(*hosts: str) -> dict[str, list[Any]]:
+    """Return the route of a management node that rejects these hosts."""
+
+    def behave(exchange: Any) -> None:
+        is_rejected = json.loads(exchange.request.body)["name"] in hosts
+        answer(200, '{"success":false,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
+
+    return {INSTALL: [for_session(behave)]}
+
+
+def installed(server: FakeNode) -> set[str]:
+    return {json.loads(request.body)["name"] for request in server.to(INSTALL)}
 
 
 def environment(reports: Path) -> dict[str, str]:

@@ -6,16 +6,6 @@ from rollouts import inventory, rollout
 
 
 @pytest.mark.parametrize("by", ["file", "digest"])
-def test_plan_is_approved_by_file_or_digest(start, controller, by):
-    server = start()
-    planned = rollout(controller, inventory(server, controller.folder / "planned", 2), "--check")
-    assert planned.counts == {"planned": 2}, planned.run.output[-4000:]
-    plan = planned.document["plan"]["digest"] if by == "digest" else str(controller.folder / "reports" / "plan.json")
-    done = rollout(controller, inventory(server, controller.folder / "done", 2), "-e", f"slb_approved_plan={plan}")
-    assert (done.counts, server.seen[INSTALL]) == ({"healthy": 2}, 2), done.run.output[-4000:]
-
-
-@pytest.mark.parametrize("by", ["file", "digest"])
 @pytest.mark.parametrize("trouble", ["blocked", "unreachable", "needs an install"])
 def test_healthy_host_that_breaks_after_the_approval_blocks_all(start, controller, by, trouble):
     server = start()

@@ -3,22 +3,10 @@
 import json
 
 import pytest
-from fake_node import INSTALL, LICENSE, answer, for_session
-from rollouts import environment, inventory, rollout
+from fake_node import LICENSE, answer
+from rollouts import environment, installed, inventory, rejecting, rollout
 
 BATCHES = ("-e", json.dumps({"slb_serial": [1, "100%"]}))
-
-
-def rejecting(*hosts):
-    def behave(exchange):
-        is_rejected = json.loads(exchange.request.body)["name"] in hosts
-        answer(200, '{"success":false,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
-
-    return {INSTALL: [for_session(behave)]}
-
-
-def installed(server):
-    return {json.loads(request.body)["name"] for request in server.to(INSTALL)}
 
 
 @pytest.mark.parametrize(

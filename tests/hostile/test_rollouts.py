@@ -3,21 +3,17 @@
 import json
 
 import pytest
-from fake_node import INSTALL, answer, for_session
-from rollouts import inventory, rollout
+from fake_node import INSTALL
+from rollouts import installed, inventory, rejecting, rollout
 
 
 @pytest.mark.parametrize(("percentage", "started"), [(33, 3), (34, 8)])
 def test_too_many_failed_hosts_end_the_run_after_the_batch(start, controller, percentage, started):
-    def reject_edge_2(exchange):
-        is_rejected = json.loads(exchange.request.body)["name"] == "edge-2"
-        answer(200, '{"success":false,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
-
-    server = start({INSTALL: [for_session(reject_edge_2)]})
+    server = start(rejecting("edge-2"))
     limits = {"slb_serial": [3, 2, 3], "slb_max_fail_percentage": percentage}
     seen = rollout(controller, inventory(server, controller.folder / "hosts", 8), "-e", json.dumps(limits))
     assert seen.run.status != 0
-    assert len({json.loads(request.body)["name"] for request in server.to(INSTALL)}) == started, seen.run.output[-4000:]
+    assert len(installed(server)) == started, seen.run.output[-4000:]
     assert (seen.counts["failed"], seen.counts["healthy"]) == (1, started - 1)
     assert seen.counts["not_started"] == 8 - started
 

@@ -143,17 +143,6 @@ def devices(host: Host) -> dict[str, str]:
     return dict(line.split(":", 1) for line in lines)
 
 
-def profiles(host: Host) -> dict[str, list[str]]:
-    """Return the files of the profiles that are bound to each interface."""
-    uuids = shell(host, "LC_ALL=C nmcli --terse --fields UUID,FILENAME connection").splitlines()
-    found: dict[str, list[str]] = {}
-    for line in uuids:
-        uuid, path = line.split(":", 1)
-        name = shell(host, f"nmcli --get-values connection.interface-name connection show {uuid}").strip()
-        found.setdefault(name, []).append(path)
-    return found
-
-
 def offered(fleet: Fleet, host: Host) -> list[str]:
     """Return the interfaces that the web console offers: it asks NetworkManager on the host."""
     node = fleet.lab.management_node
@@ -172,10 +161,6 @@ def reboot(fleet: Fleet, *hosts: Host) -> None:
         host.reboot()
     for host in hosts:
         fleet.lab.wait_ready(host)
-
-
-def eventually(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    wait_until(condition, what, seconds)
 
 
 @contextlib.contextmanager

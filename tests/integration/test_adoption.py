@@ -18,10 +18,8 @@ from nic_hosts import (
     devices,
     differences,
     dump,
-    eventually,
     everywhere,
     offered,
-    profiles,
     reboot,
     require_restored,
     routes,
@@ -68,11 +66,12 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         assert not result["failed"], result
         assert (result["changed"], result["pending"]) == (True, [])
         assert [each for each in addresses(host, SILENT) if not each.startswith("fe80")] == []
+        shell(host, f"test -e /etc/NetworkManager/system-connections/{ANSWERED}.nmconnection")
         # On a busy machine, the DHCP server may answer after the adoption.
-        eventually(lambda: given(host), 60, "an address from the DHCP server")
+        wait_until(lambda: given(host), "an address from the DHCP server", 60)
         assert [each["addresses"] for each in result["adopted"]] in ([[], given(host)], [[], []])
         assert routes(host, ANSWERED) == ["10.77.2.0/24 via None"], "a host with a default route gets nothing else"
-        eventually(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), 60, "offered after the adoption")
+        wait_until(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), "offered after the adoption", 60)
         assert not module(fleet, host, SILENT, ANSWERED)["changed"]
         # It removes the addresses of other programs, which the reboot brings back.
         shell(host, "nmcli networking off")
@@ -80,7 +79,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         shell(host, "nmcli networking on")
 
     def release(host):
-        eventually(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), 60, "offered after a reboot")
+        wait_until(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), "offered after a reboot", 60)
         shell(host, f"ip address add 192.0.2.7/24 dev {ANSWERED}")
         refused = module(fleet, host, ANSWERED, state="absent")
         assert refused["code"] == "interface_not_released", refused
@@ -93,7 +92,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         refused = module(fleet, host, ANSWERED, state="absent")
         assert (refused["code"], "br7" in refused["msg"]) == ("interface_not_released", True), refused
         shell(host, f"ip link set {ANSWERED} nomaster; ip link del br7")
-        eventually(lambda: ANSWERED in offered(fleet, host), 60, "offered without the bridge")
+        wait_until(lambda: ANSWERED in offered(fleet, host), "offered without the bridge", 60)
         shell(host, f"nmcli connection modify {SILENT} connection.zone other")
         refused = module(fleet, host, f"{SILENT}*", state="absent")
         assert (refused["code"], SILENT in refused["msg"]) == ("interface_not_released", True), refused
@@ -131,7 +130,7 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
         add = "nmcli connection add type ethernet ifname '*' autoconnect no con-name"
         shell(host, f"{add} own match.interface-name ens10; {add} unbound")
         shell(host, "ip link add br9 type bridge; ip -n lan link set ens11 down; ip link set eth0 up")
-        eventually(lambda: devices(host)[ANSWERED] == "unavailable", 30, "no carrier")
+        wait_until(lambda: devices(host)[ANSWERED] == "unavailable", "no carrier", 30)
         try:
             before = dump(host, *STILL)
             seen = reasons(module(fleet, host, "*", check=True))
@@ -147,7 +146,7 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
                 assert word in seen[name]
             # NetworkManager of a busy machine may not answer in time; the module says so.
             for name in ("ens13", "ens99"):
-                eventually(lambda name=name: module(fleet, host, name)["code"] == "interface_not_adopted", 120, name)
+                wait_until(lambda name=name: module(fleet, host, name)["code"] == "interface_not_adopted", name, 120)
             assert "offered already" in seen["ens15"]
             assert {"lo", "docker0", "br9", "ens19"} <= seen.keys()
             assert "SSH" in seen["eth0"]
@@ -155,7 +154,7 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
         finally:
             shell(host, "nmcli connection delete own unbound; ip link del br9; rm -r /etc/keepalived")
             shell(host, "ip -n lan link set ens11 up")
-        eventually(lambda: devices(host)[ANSWERED] == "disconnected", 30, "a carrier")
+        wait_until(lambda: devices(host)[ANSWERED] == "disconnected", "a carrier", 30)
         # As netplan writes it: a second profile would win after a reboot.
         written = f"/run/NetworkManager/system-connections/netplan-{SILENT}.nmconnection"
         lines = f"[connection]\\nid=netplan-{SILENT}\\ntype=ethernet\\ninterface-name={SILENT}\\nautoconnect=false\\n"
@@ -172,7 +171,7 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
         shell(host, "systemctl start NetworkManager; systemctl kill --signal=STOP NetworkManager")
         assert module(fleet, host, SILENT)["code"] == "networkmanager_unavailable"
         shell(host, "systemctl kill --signal=CONT NetworkManager")
-        eventually(lambda: devices(host).get(SILENT) == "disconnected", 60, "ready again")
+        wait_until(lambda: devices(host).get(SILENT) == "disconnected", "ready again", 60)
 
     everywhere(fleet, scenario)
 
@@ -192,7 +191,7 @@ def test_networkd_a_route_and_a_bridge_are_reasons(fleet):
         finally:
             shell(host, "ip link del port8; ip link del br8; ip route del 192.0.2.0/24 dev ens9")
             shell(host, f"rm {networkd}; nmcli device set {SILENT} managed yes")
-        eventually(lambda: devices(host)[SILENT] == "disconnected", 30, "managed again")
+        wait_until(lambda: devices(host)[SILENT] == "disconnected", "managed again", 30)
         for name, word in ((SILENT, "not managed"), (ANSWERED, "networkd"), ("ens9", "192.0.2.0/24"), ("port8", "br8")):
             assert word in seen[name], seen[name]
         assert "physical" in reasons(module(fleet, host, check=True))["ens9"]
@@ -209,7 +208,7 @@ def test_a_host_without_a_default_route_takes_the_whole_lease(fleet):
         try:
             result = module(fleet, host, ANSWERED, dhcp_timeout=60)
             assert not result["failed"], result
-            eventually(lambda: "default via 10.77.2.1" in routes(host, ANSWERED), 60, "a default route")
+            wait_until(lambda: "default via 10.77.2.1" in routes(host, ANSWERED), "a default route", 60)
             refused = module(fleet, host, ANSWERED, state="absent")
             assert refused["code"] == "interface_not_released", refused
         finally:
@@ -353,10 +352,9 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
             shell(host, f"{CONNECTED}; {begins}")
             rolled_back = "ls /run/slb-fleet/*/rolled_back >/dev/null 2>&1"
             host.exec(["sh", "-c", f"until {rolled_back}; do sleep 0.2; done"], timeout=180)
-            active = "systemctl is-active 'slb-fleet-*.service' | grep -q activ"
-            host.exec(["sh", "-c", f"while {active}; do sleep 0.2; done"], timeout=180)
+            wait_for_roll_back(host)
         shell(host, ends)
-        eventually(lambda: devices(host).get(SILENT) == "disconnected", 60, "NetworkManager is back")
+        wait_until(lambda: devices(host).get(SILENT) == "disconnected", "NetworkManager is back", 60)
         require_restored(host, before, SILENT, ANSWERED, part=across_a_restart if trouble == "stopped" else dict)
         (token,) = shell(host, "cd /run/slb-fleet && ls -d */").split("/")[:1]
         late = fleet.module(host.name, "_interface_confirm", token=token)
@@ -475,12 +473,12 @@ def test_the_zone_of_firewalld_stays(fleet):
         assert not result["failed"], result
         assert shell(host, zone).strip() == "internal"
         assert module(fleet, host, SILENT, state="absent")["changed"]
-        eventually(lambda: shell(host, zone, check=False).strip() == "internal", 30, "the zone after a release")
+        wait_until(lambda: shell(host, zone, check=False).strip() == "internal", "the zone after a release", 30)
         require_restored(host, before, SILENT)
         with adopting(fleet, host, names=[SILENT]) as controller:
             kill(controller)
         require_restored(host, before, SILENT)
-        eventually(lambda: shell(host, zone, check=False).strip() == "internal", 30, "the zone after a rollback")
+        wait_until(lambda: shell(host, zone, check=False).strip() == "internal", "the zone after a rollback", 30)
     finally:
         shell(host, "systemctl stop firewalld")
 
@@ -495,18 +493,6 @@ def test_adoption_over_another_connection_changes_nothing(fleet):
     assert run.status == 2, run.output
     assert "connection_not_supported" in run.output
     assert differences(before, dump(host, SILENT)) == {}
-
-
-@pytest.mark.long
-def test_release_removes_the_file_of_the_profile(fleet):
-    def scenario(host):
-        before = dump(host, SILENT, ANSWERED)
-        assert module(fleet, host, SILENT, ANSWERED)["changed"]
-        assert profiles(host)[ANSWERED] == [f"/etc/NetworkManager/system-connections/{ANSWERED}.nmconnection"]
-        assert module(fleet, host, SILENT, ANSWERED, state="absent")["changed"]
-        require_restored(host, before, SILENT, ANSWERED)
-
-    everywhere(fleet, scenario)
 
 
 @pytest.mark.long

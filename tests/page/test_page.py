@@ -4,6 +4,7 @@ import html
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from told_runs import healthy, hostile, troubled
@@ -31,6 +32,12 @@ frame.addEventListener("load", () => {{
   document.getElementById("result").textContent = JSON.stringify((() => {{ {script} }})());
 }});
 </script>"""
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    tool = Path(__file__).resolve().parents[1] / "tools" / "chromium"
+    return subprocess.run([tool], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 @pytest.fixture

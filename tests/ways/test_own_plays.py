@@ -30,6 +30,11 @@ PLAYS: dict[str, dict[str, Any]] = {
     "around": {"pre_tasks": [NOTE], "roles": [ROLE], "post_tasks": [{"slb.fleet.host_info": {}}]},
     "no_log": {"roles": [ROLE], "no_log": True},
     "templates": {"roles": [ROLE], "vars": {"slb_wait_timeout": "{{ 60 * 3 }}", "slb_settle": "2"}},
+    # Ansible allows no role in a handler.
+    "handler": {
+        "tasks": [{"ansible.builtin.include_role": {"name": ROLE, "apply": {"notify": "Check again"}}}],
+        "handlers": [{"name": "Check again", "slb.fleet.engine_plan": {}}],
+    },
     "ignored errors": {"roles": [ROLE], "ignore_errors": True, "ignore_unreachable": True},
 }
 
