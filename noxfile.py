@@ -25,7 +25,7 @@ CORES = {
 REQUESTS = {"oldest": ("requests==2.32.3", "urllib3==2.2.2"), "newest": ("requests",)}
 # Where the longest stage runs: each ansible-core, and each Python with its requests, once.
 CLIENT = {"2.16": "oldest", "2.17": "newest", "2.18": "oldest", "2.19": "newest", "2.20": "oldest", "2.21": "newest"}
-PACKAGES = ("pytest", "pytest-xdist", "hypothesis", "jsonschema", "prometheus-client")
+PACKAGES = ("pytest", "pytest-xdist", "hypothesis", "jsonschema", "prometheus-client", "trustme")
 
 nox.options.default_venv_backend = "uv"
 nox.options.error_on_missing_interpreters = True
