@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import requests
 from fleet import BIN, Fleet
 from runs import started, wait_until
 from slb_lab.lab import Host
@@ -143,24 +142,11 @@ def devices(host: Host) -> dict[str, str]:
     return dict(line.split(":", 1) for line in lines)
 
 
-def offered(fleet: Fleet, host: Host) -> list[str]:
-    """Return the interfaces that the web console offers: it asks NetworkManager on the host."""
-    node = fleet.lab.management_node
-    with requests.Session() as session:
-        verify = str(node.certificate)
-        credentials = {"username": node.username, "password": node.password}
-        assert session.post(f"{node.base_url}/account/login/", json=credentials, verify=verify, timeout=30).ok
-        answer = session.get(f"{node.base_url}/console/hosts/{host.address}/interfaces", verify=verify, timeout=60)
-    assert answer.ok, answer.text
-    return answer.json()["items"]
-
-
-def reboot(fleet: Fleet, *hosts: Host) -> None:
-    """Reboot hosts and wait until they are ready."""
-    for host in hosts:
-        host.reboot()
-    for host in hosts:
-        fleet.lab.wait_ready(host)
+def offered(host: Host) -> list[str]:
+    """Return what the web console offers: interfaces with an active connection of NetworkManager's own."""
+    rows = shell(host, "LC_ALL=C nmcli --terse --fields DEVICE,STATE,CONNECTION device").splitlines()
+    found = (row.split(":", 2) for row in rows)
+    return [device for device, state, connection in found if state == "connected" and connection]
 
 
 @contextlib.contextmanager

@@ -20,7 +20,6 @@ from nic_hosts import (
     dump,
     everywhere,
     offered,
-    reboot,
     require_restored,
     routes,
     shell,
@@ -71,7 +70,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         wait_until(lambda: given(host), "an address from the DHCP server", 60)
         assert [each["addresses"] for each in result["adopted"]] in ([[], given(host)], [[], []])
         assert routes(host, ANSWERED) == ["10.77.2.0/24 via None"], "a host with a default route gets nothing else"
-        wait_until(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), "offered after the adoption", 60)
+        wait_until(lambda: {SILENT, ANSWERED} <= set(offered(host)), "offered after the adoption", 60)
         assert not module(fleet, host, SILENT, ANSWERED)["changed"]
         # It removes the addresses of other programs, which the reboot brings back.
         shell(host, "nmcli networking off")
@@ -79,7 +78,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         shell(host, "nmcli networking on")
 
     def release(host):
-        wait_until(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), "offered after a reboot", 60)
+        wait_until(lambda: {SILENT, ANSWERED} <= set(offered(host)), "offered after a reboot", 60)
         shell(host, f"ip address add 192.0.2.7/24 dev {ANSWERED}")
         refused = module(fleet, host, ANSWERED, state="absent")
         assert refused["code"] == "interface_not_released", refused
@@ -92,7 +91,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         refused = module(fleet, host, ANSWERED, state="absent")
         assert (refused["code"], "br7" in refused["msg"]) == ("interface_not_released", True), refused
         shell(host, f"ip link set {ANSWERED} nomaster; ip link del br7")
-        wait_until(lambda: ANSWERED in offered(fleet, host), "offered without the bridge", 60)
+        wait_until(lambda: ANSWERED in offered(host), "offered without the bridge", 60)
         shell(host, f"nmcli connection modify {SILENT} connection.zone other")
         refused = module(fleet, host, f"{SILENT}*", state="absent")
         assert (refused["code"], SILENT in refused["msg"]) == ("interface_not_released", True), refused
@@ -105,7 +104,7 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         require_restored(host, before[host.name], SILENT, ANSWERED, part=across_a_reboot)
 
     everywhere(fleet, adopt)
-    reboot(fleet, *fleet.hosts.values())
+    everywhere(fleet, Host.reboot)
     everywhere(fleet, release)
 
 
@@ -119,7 +118,7 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet):
             shell(host, CONNECTED)
 
     everywhere(fleet, adopt)
-    reboot(fleet, *fleet.hosts.values())
+    everywhere(fleet, Host.reboot)
     everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, part=across_a_reboot))
 
 
@@ -226,7 +225,7 @@ def test_an_automatic_profile_does_not_prevent_an_adoption(fleet):
         shell(host, "nmcli device disconnect ens17", check=False)
         result = module(fleet, host, "ens17")
         assert result["adopted"], result
-        assert "ens17" in offered(fleet, host)
+        assert "ens17" in offered(host)
         released = module(fleet, host, "ens17", state="absent")
         assert released["changed"], released
 
@@ -243,8 +242,8 @@ def test_a_matched_interface_that_stays_down_is_removed(fleet):
             output = output_of(fleet.inventory.parent, controller)
             assert controller.returncode == 0, output
         assert "did not come up" in output
-        assert ANSWERED in offered(fleet, host)
-        assert SILENT not in offered(fleet, host)
+        assert ANSWERED in offered(host)
+        assert SILENT not in offered(host)
         assert module(fleet, host, ANSWERED, state="absent")["changed"]
         require_restored(host, before, SILENT, ANSWERED)
 
@@ -455,7 +454,7 @@ def test_confirmation_beside_another_one_or_a_rollback(fleet):
                 shell(host, f"systemctl stop slb-fleet-{token}.timer")
                 require_restored(host, before, SILENT)
             else:
-                assert SILENT in offered(fleet, host)
+                assert SILENT in offered(host)
                 assert module(fleet, host, SILENT, state="absent")["changed"]
             assert not shell(host, "systemctl list-units --plain --no-legend 'slb-fleet-*'").strip()
 

@@ -15,7 +15,7 @@ from slb_lab.topology import Topology
 
 LOGIN, LICENSE, INSTALL = "/account/login/", "/system/license/apply/", "/system/add_slb_engine/"
 # Nothing listens on this address: a deployment is accepted and fails at once.
-ENGINE = {"name": "edge-1", "is_change_hostname": False, "manage_ip": "127.0.0.99", "user_credential_id": 2}
+ENGINE = {"name": "edge-1", "is_change_hostname": False, "manage_ip": "127.0.0.99", "user_credential_id": 1}
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +96,10 @@ def test_long_login_banner_breaks_the_deployment(tmp_path, monkeypatch):
     monkeypatch.setenv("SLB_LAB_HOME", str(tmp_path))
     topology = Topology.model_validate({"hosts": {"noisy": {"release": "trixie", "motd_lines": 400}}})
     with Lab.new(f"mn-test-{os.getpid()}", topology) as lab:
-        node, host = lab.management_node, lab.host("noisy")
+        node, host = lab.management_node, lab.hosts["noisy"]
         cookie = log_in(node).headers["Set-Cookie"].partition(";")[0]
         for status in ("failed", "running"):
-            engine = ENGINE | {"manage_ip": host.address, "user_credential_id": 1}
+            engine = ENGINE | {"manage_ip": host.address}
             assert call(node, "POST", INSTALL, cookie, json=engine).json()["code"] == 0
             wait_until(lambda status=status: node.state()["engines"][0]["status"] == status, f"it is {status}", 60)
             host.exec(["mv", "/etc/motd", "/etc/motd.bak"], check=False)

@@ -1,11 +1,9 @@
 """The command line of the machine's Docker engine, with deadlines and readable errors."""
 
-import json
 import subprocess
 from collections.abc import Sequence
-from typing import Any
 
-from slb_lab.errors import LabError
+from slb_lab.folder import LabError
 
 LABEL = "slb-lab"
 
@@ -50,14 +48,6 @@ def require_engine() -> None:
             f"No Docker engine answers ({outcome.stderr.strip().splitlines()[-1:] or ['no reason given']}). "
             "Start one, or run tests/tools/docker-engine up."
         )
-
-
-def inspect(kind: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    """The records of all NAMES of a KIND (container, network, image); LabError if one is missing."""
-    if not names:
-        return []
-    records: list[dict[str, Any]] = json.loads(run([kind, "inspect", *names]))
-    return records
 
 
 def exists(kind: str, name: str) -> bool:

@@ -4,17 +4,15 @@ import json
 import os
 import secrets
 import signal
-import ssl
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
-from slb_lab.errors import LabError
-from slb_lab.folder import write
+import requests
+
+from slb_lab.folder import LabError, write
 from slb_lab.topology import Topology
 
 _START_SECONDS = 30
@@ -22,47 +20,35 @@ _STOP_SECONDS = 10
 
 
 class ManagementNode:
-    """The management node whose state is in FOLDER."""
+    """The management node whose state is in a folder. ``certificate``: of its authority."""
+
+    username = "admin"
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._config_file = folder / "config.json"
-        self._ready_file = folder / "ready.json"
-        self._log_file = folder / "log"
-        self._pid_file = folder / "pid"
+        self._config_file, self._pid_file, self._log_file = (folder / name for name in ("config.json", "pid", "log"))
+        self.certificate = folder / "ca.pem"
 
     # --- what a client of it needs to know
 
     @property
     def base_url(self) -> str:
-        return str(self._ready()["base_url"])
+        return str(self._read("ready.json")["base_url"])
 
     @property
     def tls_fingerprint(self) -> str:
         """SHA-256 of the certificate, in hex."""
-        return str(self._ready()["tls_fingerprint"])
-
-    @property
-    def certificate(self) -> Path:
-        """The self-signed certificate, which is its own authority."""
-        return self._folder / "tls.crt"
-
-    @property
-    def username(self) -> str:
-        return str(self._config()["username"])
+        return str(self._read("ready.json")["tls_fingerprint"])
 
     @property
     def password(self) -> str:
-        return str(self._config()["password"])
+        return str(self._read("config.json")["password"])
 
     # --- controls that no real management node has
 
     def state(self) -> dict[str, Any]:
-        """Its engines, counters of requests and sessions."""
+        """Its engines, counters of requests, and faults."""
         return self._control("GET", "state")
-
-    def faults(self) -> dict[str, Any]:
-        return self._control("GET", "faults")
 
     def set_faults(self, faults: dict[str, Any]) -> dict[str, Any]:
         """Switch on exactly these faults; LabError for one that there is not."""
@@ -81,38 +67,28 @@ class ManagementNode:
         """Write its configuration, the same password as before if there was one."""
         config = {
             "state": str(self._folder),
-            "listen": "127.0.0.1",
-            "username": "admin",
+            "username": self.username,
             "password": self.password if self._config_file.exists() else secrets.token_urlsafe(18),
-            "credentials": [
-                {"id": 1, "username": "root", "private_key": str(private_key)},
-                {"id": 2, "username": "root", "password": "not the password"},
-            ],
-            **topology.management_node.model_dump(),
+            "private_key": str(private_key),
+            "deploy_seconds": topology.management_node.deploy_seconds,
         }
-        content = json.dumps(config, indent=2).encode()
+        content = json.dumps(config).encode()
         if not self._config_file.exists() or self._config_file.read_bytes() != content:
             self.stop()
             write(self._config_file, content)
 
-    def running(self) -> bool:
-        return self._pid() is not None
-
     def start(self) -> None:
         """Start it unless it runs, and wait until it serves."""
-        pid = self._pid()
-        if pid is None:
-            pid = self._spawn()
-        deadline = time.monotonic() + _START_SECONDS
-        last = ""
+        pid = self._pid() or self._spawn()
+        deadline, last = time.monotonic() + _START_SECONDS, ""
         while time.monotonic() < deadline:
             if not Path(f"/proc/{pid}/exe").exists():  # unlike its command line, there from the first moment on
-                raise LabError(f"The management node ended as it started: {self._log_tail()}")
+                raise LabError(f"The management node ended as it started: {self._log_file.read_text()[-2000:]}")
             try:
-                if self._ready()["pid"] == pid:
+                if self._read("ready.json")["pid"] == pid:
                     self.state()
                     return
-            except LabError as error:
+            except (OSError, LabError) as error:
                 last = str(error)
             time.sleep(0.1)
         raise LabError(f"The management node did not serve within {_START_SECONDS} s; last seen: {last}")
@@ -152,58 +128,20 @@ class ManagementNode:
         """The process's id, if the process of that id is really ours and alive."""
         try:
             pid = int(self._pid_file.read_text(encoding="ascii"))
-            if os.waitpid(pid, os.WNOHANG)[0] == pid:
-                return None
-        except (OSError, ValueError) as error:
-            if not isinstance(error, ChildProcessError):
-                return None
-        try:
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")  # of a child that has ended it is empty
+        except (OSError, ValueError):
             return None
         return pid if str(self._config_file).encode() in command else None
 
     def _control(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        request = urllib.request.Request(
-            f"{self.base_url}/_lab/{path}",
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
-        )
-        trusted = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=str(self.certificate)))
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), trusted)
-        try:
-            with opener.open(request, timeout=10) as answer:
-                content: dict[str, Any] = json.loads(answer.read() or b"{}")
-                return content
-        except urllib.error.HTTPError as error:
-            raise LabError(f"The management node refused ({error.code}): {_reason(error.read())}") from None
-        except (OSError, ValueError) as error:
-            raise LabError(
-                f"The management node at {self.base_url} does not answer ({error}). Start it with 'slb-lab up'."
-            ) from None
+        with requests.Session() as session:
+            session.trust_env, session.verify = False, str(self.certificate)
+            answer = session.request(method, f"{self.base_url}/_lab/{path}", json=body, timeout=10)
+        content: dict[str, Any] = answer.json()
+        if not answer.ok:
+            raise LabError(f"The management node refused: {content['error']}")
+        return content
 
-    def _config(self) -> dict[str, Any]:
-        return _read(self._config_file)
-
-    def _ready(self) -> dict[str, Any]:
-        return _read(self._ready_file)
-
-    def _log_tail(self) -> str:
-        lines = self._log_file.read_text(encoding="utf-8", errors="replace").splitlines()
-        return " / ".join(lines[-3:]) or "it printed nothing"
-
-
-def _reason(answer: bytes) -> str:
-    try:
-        return str(json.loads(answer)["error"])
-    except (ValueError, KeyError, TypeError):
-        return answer.decode(errors="replace").strip()
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise LabError(f"The management node has not started yet ({path} is missing). Run 'slb-lab up'.") from None
-    return content
+    def _read(self, name: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self._folder / name).read_bytes())
+        return content

@@ -2,26 +2,22 @@
 
 import io
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Mapping
 
-from slb_lab.hosts.file import File
 from slb_lab.hosts.network import network_files
 from slb_lab.topology import HostSpec
 
 
-def files(host: HostSpec, *, engine_image: str, engine_port: int, authorized_key: str, host_key: str) -> list[File]:
-    """All files of a HOST as the topology describes it."""
-    chosen = [
-        *network_files(host),
-        File("root/.ssh/authorized_keys", authorized_key, 0o600),
-        File("etc/ssh/ssh_host_ed25519_key", host_key, 0o600),
-        File("etc/slb-lab/engine", f"RUNTIME={host.runtime}\nIMAGE={engine_image}\nPORT={engine_port}\n"),
-    ]
-    if host.leftover != "none":
-        chosen.append(File("etc/slb-lab/leftover", ""))
-    if host.motd_lines:
-        chosen.append(File("etc/motd", noisy_motd(host.motd_lines)))
-    return chosen
+def files(host: HostSpec, authorized_key: str, host_key: str) -> dict[str, str]:
+    """All files of a HOST as the topology describes it, by path."""
+    return {
+        **network_files(host),
+        "root/.ssh/authorized_keys": authorized_key,
+        "etc/ssh/ssh_host_ed25519_key": host_key,
+        "etc/slb-lab/engine": f"RUNTIME={host.runtime}\nIMAGE=slb:1\nPORT=8000\n",
+        **({"etc/slb-lab/leftover": ""} if host.leftover == "running" else {}),
+        **({"etc/motd": noisy_motd(host.motd_lines)} if host.motd_lines else {}),
+    }
 
 
 def noisy_motd(lines: int) -> str:
@@ -36,16 +32,15 @@ def noisy_motd(lines: int) -> str:
     return "\n".join([*head, *clauses][:lines]) + "\n"
 
 
-def archive(chosen: Iterable[File]) -> bytes:
-    """A tar of the files, for ``docker cp``."""
+def archive(chosen: Mapping[str, str]) -> bytes:
+    """A tar of the files, for ``docker cp``; those of SSH are of root alone."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         private = tarfile.TarInfo("root/.ssh")
         private.type, private.mode = tarfile.DIRTYPE, 0o700
         tar.addfile(private)
-        for file in chosen:
-            content = file.content.encode()
-            entry = tarfile.TarInfo(file.path)
-            entry.mode, entry.size = file.mode, len(content)
+        for path, text in chosen.items():
+            content, entry = text.encode(), tarfile.TarInfo(path)
+            entry.mode, entry.size = 0o600 if "ssh" in path else 0o644, len(content)
             tar.addfile(entry, io.BytesIO(content))
     return buffer.getvalue()

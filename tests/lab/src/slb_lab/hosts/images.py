@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import subprocess
@@ -11,14 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from slb_lab import docker
-from slb_lab.errors import LabError
-from slb_lab.progress import Report
+from slb_lab.folder import LabError
 from slb_lab.topology import Release, Runtime
 
 _CONTEXT = Path(__file__).with_name("image")
 _LOCKS = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "slb-lab"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-_REPOSITORIES = ("slb-lab-host", "slb-lab-base")
+
+log = logging.getLogger(__name__)
 
 
 def host_image(release: Release, runtime: Runtime) -> str:
@@ -31,35 +32,24 @@ def host_image(release: Release, runtime: Runtime) -> str:
     return f"slb-lab-host:{release}-{runtime}-{digest.hexdigest()[:12]}"
 
 
-def ensure_host_image(release: Release, runtime: Runtime, report: Report) -> None:
-    """Make the image of RELEASE and RUNTIME unless it is there."""
+def ensure_host_image(release: Release, runtime: Runtime) -> str:
+    """Make the image of RELEASE and RUNTIME unless it is there. Return its name."""
     image = host_image(release, runtime)
-    if docker.exists("image", image):
-        return
     with _one_builder(release):
-        if docker.exists("image", image):
-            return
-        base = ensure_base_image(release, report)
-        report(f"image {release}", "building the host's image (about a minute)")
-        variables = (f"BASE={base}", f"RELEASE={release}", f"RUNTIME={runtime}")
-        arguments = [*(f"--build-arg={variable}" for variable in variables), "--label", docker.LABEL]
-        docker.run(["build", "--network", "host", "--tag", image, *arguments, str(_CONTEXT)], timeout=1200)
-        report(f"image {release}", "built")
+        if not docker.exists("image", image):
+            base = ensure_base_image(release)
+            log.info("image %s: building the host's image (about a minute)", release)
+            variables = (f"BASE={base}", f"RELEASE={release}", f"RUNTIME={runtime}")
+            arguments = [*(f"--build-arg={variable}" for variable in variables), "--label", docker.LABEL]
+            docker.run(["build", "--network", "host", "--tag", image, *arguments, str(_CONTEXT)], timeout=1200)
+    return image
 
 
-def remove_all(report: Report) -> None:
-    """Remove all images of the lab that no container uses."""
-    for repository in _REPOSITORIES:
-        for image in docker.run(["image", "ls", "--format", "{{.Repository}}:{{.Tag}}", repository]).split():
-            outcome = docker.attempt(["image", "rm", image])
-            report(image, "removed" if outcome.returncode == 0 else outcome.stderr.strip())
-
-
-def ensure_base_image(release: Release, report: Report) -> str:
+def ensure_base_image(release: Release) -> str:
     """The name of RELEASE's bare Debian, which is made unless it is there."""
     base = f"slb-lab-base:{release}"
     if not docker.exists("image", base):
-        report(f"image {release}", "making Debian with debootstrap (about a minute)")
+        log.info("image %s: making Debian with debootstrap (about a minute)", release)
         _bootstrap(release, base)
     return base
 

@@ -5,35 +5,32 @@ is in 10.77.K.0/24 and fd77:0:0:K::/64: its LAN end is .1, itself, if it has add
 is 10.99.K.1 and fd99:0:0:K::1.
 """
 
-from slb_lab.hosts.file import File
 from slb_lab.topology import HostSpec, NicSpec
 
 _WITH_KERNEL_ADDRESSES = ("static", "external")
 
 
-def network_files(host: HostSpec) -> list[File]:
-    """The files for a HOST's NICs; none if it has none."""
+def network_files(host: HostSpec) -> dict[str, str]:
+    """The files for a HOST's NICs, by path; none if it has none."""
     if not host.nics:
-        return []
+        return {}
     numbered = [(number, name, nic) for number, (name, nic) in enumerate(host.nics.items(), start=1)]
     here = [line for number, name, nic in numbered for line in _host_end(number, name, nic)]
     there = [line for number, name, _ in numbered for line in _lan_end(number, name)]
-    made = [
-        File("etc/slb-lab/nics.batch", _lines(here)),
-        File("etc/slb-lab/lan.batch", _lines(["link set lo up", *there])),
-        File("etc/NetworkManager/conf.d/20-slb-lab-nics.conf", _networkmanager(host.nics)),
-    ]
-    made += [
-        File(f"etc/network/interfaces.d/{name}", _ifupdown(number, name))
-        for number, name, nic in numbered
-        if nic.kind == "ifupdown"
-    ]
-    servers = [(number, name, nic) for number, name, nic in numbered if nic.dhcp != "none"]
-    for number, name, _nic in servers:
-        made.append(File(f"etc/slb-lab/dhcp-{name}", f"RANGE=10.77.{number}.100,10.77.{number}.199\n"))
+    made = {
+        "etc/slb-lab/nics.batch": _lines(here),
+        "etc/slb-lab/lan.batch": _lines(["link set lo up", *there]),
+        "etc/NetworkManager/conf.d/20-slb-lab-nics.conf": _networkmanager(host.nics),
+    }
+    servers = []
+    for number, name, nic in numbered:
+        if nic.kind == "ifupdown":
+            made[f"etc/network/interfaces.d/{name}"] = _ifupdown(number, name)
+        if nic.dhcp != "none":
+            made[f"etc/slb-lab/dhcp-{name}"] = f"RANGE=10.77.{number}.100,10.77.{number}.199\n"
+            servers.append(f"slb-lab-dhcp@{name}.service")
     if servers:
-        units = " ".join(f"slb-lab-dhcp@{name}.service" for _, name, _ in servers)
-        made.append(File("etc/systemd/system/slb-lab-nics.service.d/dhcp.conf", f"[Unit]\nWants={units}\n"))
+        made["etc/systemd/system/slb-lab-nics.service.d/dhcp.conf"] = f"[Unit]\nWants={' '.join(servers)}\n"
     return made
 
 

@@ -9,12 +9,9 @@ import re
 import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import asyncssh
-
-from slb_lab.management_node import messages
-from slb_lab.management_node.config import Credential
-from slb_lab.management_node.errors import ConsoleError
 
 LOGIN_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
@@ -30,6 +27,10 @@ _CONTROL_SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\r"
 
 # Handshakes are what costs processor time here; this number at once.
 _handshakes = asyncio.Semaphore(8)
+
+
+class ConsoleError(Exception):
+    """What ends a request or a deployment, in a sentence."""
 
 
 class Shell:
@@ -52,7 +53,7 @@ class Shell:
         output, _, status = answer.removesuffix(_PROMPT).strip().rpartition("\n")
         if status != "0":
             detail = f"{shlex.join(command)} ended with {status}, {output.strip()[-300:]}"
-            raise ConsoleError(messages.COMMAND_FAILED, address=self.address, detail=detail)
+            raise ConsoleError(f"A command failed on {self.address}: {detail}.")
         return output.strip()
 
     def _type(self, line: str) -> None:
@@ -76,28 +77,33 @@ class Shell:
         return output
 
     def _no_prompt(self, detail: str) -> ConsoleError:
-        return ConsoleError(messages.NO_PROMPT, address=self.address, detail=detail)
+        return ConsoleError(f"No shell prompt was found on {self.address}: {detail}.")
 
 
 @asynccontextmanager
-async def connect(address: str, credential: Credential) -> AsyncIterator[asyncssh.SSHClientConnection]:
-    """An SSH connection with a stored credential; raises ConsoleError."""
+async def open_shell(address: str, private_key: Path) -> AsyncIterator[Shell]:
+    """A shell of root that is ready for commands; raises ConsoleError."""
     try:
         async with _handshakes, asyncio.timeout(LOGIN_SECONDS):
             connection = await asyncssh.connect(
                 address,
-                credential.port,
                 config=None,
                 known_hosts=None,  # The management node trusts each host that it deploys to.
                 agent_path=None,
-                username=credential.username,
-                password=credential.password,
-                client_keys=[str(credential.private_key)] if credential.private_key else None,
+                username="root",
+                client_keys=[str(private_key)],
             )
-    except (OSError, asyncssh.Error, asyncssh.KeyImportError) as error:
-        raise _login_failed(address, error) from error
+    except (OSError, asyncssh.Error) as error:
+        detail = str(error).rstrip(".") or f"no answer within {LOGIN_SECONDS:g} seconds"
+        raise ConsoleError(f"Cannot log in to {address} over SSH: {detail}.") from error
     try:
-        yield connection
+        async with asyncio.timeout(LOGIN_SECONDS):
+            process = await connection.create_process(term_type="dumb", term_size=(1000, 50), errors="replace")
+        shell = Shell(address, process)
+        await shell.set_up()
+        yield shell
+    except (OSError, asyncssh.Error) as error:
+        raise ConsoleError(f"The connection to {address} was lost: {error}.") from error
     finally:
         connection.close()
         try:
@@ -105,22 +111,3 @@ async def connect(address: str, credential: Credential) -> AsyncIterator[asyncss
                 await connection.wait_closed()
         except TimeoutError:
             connection.abort()
-
-
-@asynccontextmanager
-async def open_shell(address: str, credential: Credential) -> AsyncIterator[Shell]:
-    """A shell that is ready for commands; raises ConsoleError."""
-    async with connect(address, credential) as connection:
-        try:
-            async with asyncio.timeout(LOGIN_SECONDS):
-                process = await connection.create_process(term_type="dumb", term_size=(1000, 50), errors="replace")
-        except (OSError, asyncssh.Error) as error:
-            raise _login_failed(address, error) from error
-        shell = Shell(address, process)
-        await shell.set_up()
-        yield shell
-
-
-def _login_failed(address: str, error: Exception) -> ConsoleError:
-    detail = str(error).rstrip(".") or f"no answer within {LOGIN_SECONDS:g} seconds"
-    return ConsoleError(messages.LOGIN_FAILED, address=address, detail=detail)
