@@ -1,7 +1,5 @@
 """What the pages and examples name exists: links, files on hosts, metrics, units."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

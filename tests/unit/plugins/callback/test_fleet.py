@@ -1,7 +1,5 @@
 """What the callback slb.fleet.fleet tells while a run goes on: changes and failures, each once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """A host with NetworkManager: what the commands of an adoption show and change."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

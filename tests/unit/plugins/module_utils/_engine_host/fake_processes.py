@@ -1,7 +1,5 @@
 """Processes and listening sockets of a host, as /proc shows them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest

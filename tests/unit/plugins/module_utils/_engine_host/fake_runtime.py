@@ -1,7 +1,5 @@
 """A container runtime in memory, and a kill at any step."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """An adoption that is not confirmed leaves nothing; a release deletes only profiles of the collection."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

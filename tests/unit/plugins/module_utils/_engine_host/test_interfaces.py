@@ -1,7 +1,5 @@
 """Which interfaces are adopted, why the others are not, and the profile; from output of `ip` and `nmcli`."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

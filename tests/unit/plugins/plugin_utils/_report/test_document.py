@@ -1,7 +1,5 @@
 """The document follows its schema, and takes fields by name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

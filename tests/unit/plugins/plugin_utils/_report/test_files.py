@@ -1,7 +1,5 @@
 """Files of a report: whole, private, and a list of hosts to retry."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace

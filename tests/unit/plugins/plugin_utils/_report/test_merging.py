@@ -1,7 +1,5 @@
 """The documents of several runs become one, and files of others cannot harm the result."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

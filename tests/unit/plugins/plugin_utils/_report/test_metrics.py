@@ -1,7 +1,5 @@
 """Metrics count what the document counts."""
 
-from __future__ import annotations
-
 import re
 from types import ModuleType
 

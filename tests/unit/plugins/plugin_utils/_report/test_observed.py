@@ -1,7 +1,5 @@
 """What a result of a module shows of a host."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

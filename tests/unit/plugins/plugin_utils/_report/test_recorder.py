@@ -1,7 +1,5 @@
 """The document of recorded events: each host has one status, and what was done to it is in it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 

@@ -1,7 +1,5 @@
 """The summary for AWX."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The summary on the terminal: short, grouped, with the next command last."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

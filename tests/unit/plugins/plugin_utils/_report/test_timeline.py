@@ -1,7 +1,5 @@
 """The picture of a run: who waits, who is in progress, and what became of them, at the right times."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
