@@ -27,11 +27,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    HEALTHY,
-    RUNNING,
-    RecordedRun,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[5] / "docs" / "report.schema.json").read_text())
 BEGAN = "2026-11-20T12:00:00Z"
@@ -60,13 +56,13 @@ FULL = replace(
 
 
 def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **facts: Any) -> Document:
-    recorded = RecordedRun(**facts)
+    recorded = told.RecordedRun(**facts)
     recorded.now = after
     recorded.play("check", *good, *bad)
     for host in good:
-        recorded.plan(host, HEALTHY)
+        recorded.plan(host, told.HEALTHY)
     for host in bad:
-        recorded.fail(host, RUNNING)
+        recorded.fail(host, told.RUNNING)
     return recorded.ended()
 
 
@@ -92,7 +88,7 @@ def test_latest_run_of_a_host_counts():
 
 
 def test_whole_is_running_while_one_run_is():
-    running = RecordedRun()
+    running = told.RecordedRun()
     running.play("check", "edge-9")
     whole = merge_documents([run(("edge-1",)), running.so_far()], "")
     assert (whole.run.status, whole.run.ended) == ("running", None)

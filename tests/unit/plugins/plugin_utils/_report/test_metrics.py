@@ -11,11 +11,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    RecordedRun,
-    hostile,
-    troubled,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 READERS = pytest.mark.parametrize("read", [openmetrics_parser, parser], ids=["OpenMetrics", "the textfile collector's"])
 
@@ -35,7 +31,7 @@ def samples(text: str, reader: ModuleType = openmetrics_parser) -> dict[tuple[st
 
 @READERS
 def test_metrics_count_what_the_document_counts(read):
-    found = samples(metrics(troubled()), read)
+    found = samples(metrics(told.troubled()), read)
     assert found["hosts", "not_started"] == 1
     assert found["troubled_hosts", "failed unverified_container"] == 1
     assert [found["host_healthy", host] for host in ("edge-1", "edge-2", "edge-4")] == [1, 0, 0]
@@ -44,7 +40,7 @@ def test_metrics_count_what_the_document_counts(read):
 
 @READERS
 def test_metrics_can_be_read_whatever_hosts_are_called(read):
-    run = RecordedRun('a playbook \\ of "others"\n')
+    run = told.RecordedRun('a playbook \\ of "others"\n')
     names = ['edge"1', "edge\\2", "edge\n3", "edge{4}", "örtlich,5=", "edge 6 # EOF"]
     run.play("check", *names)
     found = samples(metrics(run.ended()), read)
@@ -52,7 +48,7 @@ def test_metrics_can_be_read_whatever_hosts_are_called(read):
 
 
 def test_others_words_break_out_of_no_rendering():
-    document = hostile()
+    document = told.hostile()
     for render in AT_THE_END.values():
         assert "\x1b" not in render(document)
         assert "\u202e" not in render(document)

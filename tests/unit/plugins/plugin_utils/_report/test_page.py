@@ -6,25 +6,20 @@ from xml.etree import ElementTree
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    HEALTHY,
-    HOSTILE,
-    RUNNING,
-    RecordedRun,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def deployment(number: int, play: str = "deploy") -> RecordedRun:
-    run = RecordedRun(folder="/reports")
+def deployment(number: int, play: str = "deploy") -> told.RecordedRun:
+    run = told.RecordedRun(folder="/reports")
     names = [f"edge-{each}.site.example" for each in range(number)]
     run.play("check", *names)
     for at in range(0, number, 10):
         run.play(play, *names, batch=tuple(names[at : at + 10]))
         for name in names[at : at + 9]:
-            run.plan(name, HEALTHY, seconds=7)
-        run.fail(names[at + 9], RUNNING)
+            run.plan(name, told.HEALTHY, seconds=7)
+        run.fail(names[at + 9], told.RUNNING)
     return run
 
 
@@ -37,11 +32,11 @@ def picture(text: str) -> ElementTree.Element:
 
 def test_page_of_a_failed_fleet_is_small_and_self_contained():
     words = "it could be live, and what to do about it takes many words. " * 5
-    run = RecordedRun(folder="/reports")
+    run = told.RecordedRun(folder="/reports")
     names = [f"edge-{number}.site.example" for number in range(5000)]
     run.play("check", *names)
     for name in names:
-        run.fail(name, {**RUNNING, "summary": words, "seen": HEALTHY["seen"]})
+        run.fail(name, {**told.RUNNING, "summary": words, "seen": told.HEALTHY["seen"]})
     text = page(run.ended())
     assert len(text.encode()) < 5_000_000
     assert re.search("--limit @/reports/retry-[0-9a-f]{8}<", text)
@@ -68,7 +63,7 @@ def test_picture_is_described_and_refers_to_nothing():
 
 
 def test_names_in_the_picture_are_text():
-    root = picture(page(deployment(20, HOSTILE).ended()))
+    root = picture(page(deployment(20, told.HOSTILE).ended()))
     assert "\\x1b" in str(root.findtext(f"{SVG}g[1]/{SVG}title"))
     assert "</script><script>alert(1)</script>" in str(root.findtext(f"{SVG}g[1]/{SVG}title"))
 
@@ -91,10 +86,10 @@ def test_names_in_the_picture_are_text():
     ],
 )
 def test_page_has_result_causes_and_changes(playbook, hosts, has, lacks):
-    run = RecordedRun(f"slb.fleet.{playbook}").play("check", *(f"edge-{at}" for at in range(hosts)))
+    run = told.RecordedRun(f"slb.fleet.{playbook}").play("check", *(f"edge-{at}" for at in range(hosts)))
     run.task("edge-0", "slb.fleet.engine_install", {"changed": True, "outcome": "requested"}, seconds=40)
-    run.plan("edge-0", HEALTHY, requests=1)
+    run.plan("edge-0", told.HEALTHY, requests=1)
     for at, name in enumerate(["mine", "edge-2"][: hosts - 1], start=1):
-        run.plan(f"edge-{at}", {**RUNNING, "summary": f"It is not {name}."}, seconds=0.5)
+        run.plan(f"edge-{at}", {**told.RUNNING, "summary": f"It is not {name}."}, seconds=0.5)
     text = page(run.ended())
     assert ([each for each in has if each not in text], [each for each in lacks if each in text]) == ([], [])

@@ -8,16 +8,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry, names_for_retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally, progress_line
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    ABSENT,
-    HEALTHY,
-    INSTALL,
-    NODE,
-    PLAN,
-    RUNNING,
-    RecordedRun,
-    troubled,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 REQUESTED = {"changed": True, "outcome": "requested", "set_aside_as": "slb-leftover-20261120T120000Z"}
 MISSING = {"action": "fail", "code": "missing_from_engine_list", "summary": "The engine is missing."}
@@ -32,7 +23,7 @@ def statuses(document: Document) -> list[str]:
 
 
 def test_each_host_has_a_status_a_code_and_a_group():
-    document = troubled()
+    document = told.troubled()
     assert statuses(document) == ["healthy", "failed", "unreachable", "not_started", "failed"]
     assert [(group.code, group.hosts) for group in document.groups()] == [
         ("unverified_container", ("edge-2",)),
@@ -41,17 +32,17 @@ def test_each_host_has_a_status_a_code_and_a_group():
         ("not_installed", ("edge-4",)),
     ]
     assert (of(document).verified_by, of(document, "edge-2").verified_by) == ("engine_list", None)
-    assert document.run.management_nodes == (NODE,)
+    assert document.run.management_nodes == (told.NODE,)
 
 
 def test_status_is_settled_when_it_was_reached_and_stayed():
-    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
-    run.plan("edge-1", HEALTHY, seconds=10)
-    run.plan("edge-1", ABSENT, seconds=10)
-    run.plan("edge-1", HEALTHY, seconds=10)
-    run.plan("edge-1", HEALTHY, seconds=10)
-    run.fail("edge-2", RUNNING)
-    run.plan("edge-3", ABSENT)
+    run = told.RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
+    run.plan("edge-1", told.HEALTHY, seconds=10)
+    run.plan("edge-1", told.ABSENT, seconds=10)
+    run.plan("edge-1", told.HEALTHY, seconds=10)
+    run.plan("edge-1", told.HEALTHY, seconds=10)
+    run.fail("edge-2", told.RUNNING)
+    run.plan("edge-3", told.ABSENT)
     document = run.ended()
     assert [of(document, name).settled for name in ("edge-1", "edge-2", "edge-3")] == [
         "2026-11-20T12:00:30Z",
@@ -61,20 +52,20 @@ def test_status_is_settled_when_it_was_reached_and_stayed():
 
 
 def test_group_of_different_causes_has_no_summary():
-    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
+    run = told.RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
     run.lose("edge-1", "edge-1: timed out")
     run.lose("edge-2", "edge-2: timed out")
-    run.fail("edge-3", {**RUNNING, "fix": "Set it."})
+    run.fail("edge-3", {**told.RUNNING, "fix": "Set it."})
     found = [(group.code, len(group.hosts), group.summary, group.fix) for group in run.ended().groups()]
-    assert found == [("host_unreachable", 2, "", ""), ("unverified_container", 1, RUNNING["summary"], "Set it.")]
+    assert found == [("host_unreachable", 2, "", ""), ("unverified_container", 1, told.RUNNING["summary"], "Set it.")]
 
 
 def test_last_plan_counts_and_changes_are_listed():
-    run = RecordedRun().play("deploy", "edge-1")
-    run.plan("edge-1", ABSENT, seconds=2)
-    run.task("edge-1", INSTALL, REQUESTED, 4)
+    run = told.RecordedRun().play("deploy", "edge-1")
+    run.plan("edge-1", told.ABSENT, seconds=2)
+    run.task("edge-1", told.INSTALL, REQUESTED, 4)
     assert (of(run.so_far()).status, of(run.so_far()).code) == ("interrupted", "interrupted")
-    run.plan("edge-1", HEALTHY, seconds=64, requests=1, has_recorded=True)
+    run.plan("edge-1", told.HEALTHY, seconds=64, requests=1, has_recorded=True)
     host = of(run.ended())
     assert (host.status, host.code, host.seconds) == ("healthy", "healthy", 70)
     assert [each.code for each in host.changes] == ["container_set_aside", "install_requested", "record_verified"]
@@ -84,37 +75,37 @@ def test_last_plan_counts_and_changes_are_listed():
 STEP, CONTAINER = "slb.fleet._engine_step", "slb.fleet.engine_container"
 FAILED = {"failed": True, "msg": "Not done."}
 PARTIAL = {**FAILED, "restored": False, "code": "partially_restored"}
-LOST = {"plan": HEALTHY, "changed": False, "is_unknown": True}
+LOST = {"plan": told.HEALTHY, "changed": False, "is_unknown": True}
 
 
 @pytest.mark.parametrize(
     ("tasks", "changes"),
     [
-        ([(INSTALL, {**FAILED, **REQUESTED, "restored": True})], ["container_set_aside", "container_restored"]),
-        ([(INSTALL, {**FAILED, "timedout": {"period": 70}})], ["step_unknown"]),
-        ([(INSTALL, {**FAILED, "code": "host_unreachable", "is_unknown": True})], ["step_unknown"]),
-        ([(INSTALL, {**FAILED, "code": "state_changed"})], []),
+        ([(told.INSTALL, {**FAILED, **REQUESTED, "restored": True})], ["container_set_aside", "container_restored"]),
+        ([(told.INSTALL, {**FAILED, "timedout": {"period": 70}})], ["step_unknown"]),
+        ([(told.INSTALL, {**FAILED, "code": "host_unreachable", "is_unknown": True})], ["step_unknown"]),
+        ([(told.INSTALL, {**FAILED, "code": "state_changed"})], []),
         *(([(f"slb.fleet.{module}", LOST)], ["step_unknown"]) for module in ("engine_plan", "engine_record", "motd")),
         # The step tries to restore, then its rescue: test_restore_container_that_does_not_start.
-        *(([(step, PARTIAL), (STEP, PARTIAL)], ["container_partially_restored"]) for step in (INSTALL, STEP)),
-        ([(INSTALL, PARTIAL), (CONTAINER, {"changed": True, "restored": True})], ["container_restored"]),
+        *(([(step, PARTIAL), (STEP, PARTIAL)], ["container_partially_restored"]) for step in (told.INSTALL, STEP)),
+        ([(told.INSTALL, PARTIAL), (CONTAINER, {"changed": True, "restored": True})], ["container_restored"]),
         ([(CONTAINER, {"changed": True, "restored": False})], ["record_restored"]),
         ([(CONTAINER, {"changed": True, "set_aside_as": "slb-leftover-1"})], ["container_set_aside"]),
         ([(STEP, {"changed": True, "set_aside_as": None})], ["container_deleted"]),  # with slb_remove_leftovers
     ],
 )
 def test_changes_of_each_step_are_listed(tasks, changes):
-    run = RecordedRun().play("deploy", "edge-1")
-    run.plan("edge-1", ABSENT)
+    run = told.RecordedRun().play("deploy", "edge-1")
+    run.plan("edge-1", told.ABSENT)
     for module, result in tasks:
         run.task("edge-1", module, result, ending="failed" if result.get("failed") else "ok")
     assert [each.code for each in of(run.ended()).changes] == changes
 
 
 def test_state_after_a_cut_step_is_shown():
-    run = RecordedRun().play("deploy", "edge-1")
-    run.plan("edge-1", ABSENT)
-    run.task("edge-1", INSTALL, {**FAILED, "code": "host_unreachable", "is_unknown": True}, ending="failed")
+    run = told.RecordedRun().play("deploy", "edge-1")
+    run.plan("edge-1", told.ABSENT)
+    run.task("edge-1", told.INSTALL, {**FAILED, "code": "host_unreachable", "is_unknown": True}, ending="failed")
     rescue = {"changed": True, "restored": True, "afterwards": "Container slb is running."}
     run.task("edge-1", CONTAINER, rescue)
     host = of(run.ended())
@@ -127,9 +118,9 @@ def test_state_after_a_cut_step_is_shown():
 
 
 def test_run_killed_in_a_step_counts_the_host_as_changed():
-    run = RecordedRun().play("deploy", "edge-1", "edge-2")
+    run = told.RecordedRun().play("deploy", "edge-1", "edge-2")
     for host, is_step in (("edge-1", True), ("edge-2", False)):
-        run.plan(host, ABSENT)
+        run.plan(host, told.ABSENT)
         run.recorder.start(host, host, run.now, is_step=is_step)
     document = run.ended("interrupted")
     assert [[change.code for change in host.changes] for host in document.hosts] == [["step_unknown"], []]
@@ -137,23 +128,23 @@ def test_run_killed_in_a_step_counts_the_host_as_changed():
 
 
 def test_check_mode_plans_and_counts_no_change():
-    run = RecordedRun(check=True).play("check", "edge-1", "edge-2", "edge-3")
-    run.plan("edge-1", {**ABSENT, "steps": ["install"]})
-    run.plan("edge-2", RUNNING)
-    run.plan("edge-3", HEALTHY)
+    run = told.RecordedRun(check=True).play("check", "edge-1", "edge-2", "edge-3")
+    run.plan("edge-1", {**told.ABSENT, "steps": ["install"]})
+    run.plan("edge-2", told.RUNNING)
+    run.plan("edge-3", told.HEALTHY)
     document = run.ended()
     assert statuses(document) == ["planned", "failed", "healthy"]
     assert (of(document).plan.steps, document.counts["changed"]) == (("install",), 0)
 
 
 def test_host_that_no_batch_reached_is_not_started():
-    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
+    run = told.RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
     for host in ("edge-1", "edge-2", "edge-3"):
-        run.plan(host, ABSENT)
+        run.plan(host, told.ABSENT)
     run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-1",))
-    run.plan("edge-1", HEALTHY, requests=1)
+    run.plan("edge-1", told.HEALTHY, requests=1)
     run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-2",))
-    run.fail("edge-2", RUNNING)
+    run.fail("edge-2", told.RUNNING)
     document = run.ended()
     assert statuses(document) == ["healthy", "failed", "not_started"]
     assert of(document, "edge-3").code == "not_installed"
@@ -163,15 +154,15 @@ def test_host_that_no_batch_reached_is_not_started():
 
 @pytest.mark.parametrize("is_collected", [False, True])
 def test_late_host_is_in_progress_until_it_is_collected(is_collected):
-    run = RecordedRun().play("Deploy the engines", "edge-1", "edge-2", "edge-3", batch=("edge-1", "edge-2"))
-    run.task("edge-1", INSTALL, REQUESTED)
-    run.plan("edge-1", {**ABSENT, "action": "wait"}, requests=1, is_late=True)
-    run.plan("edge-2", HEALTHY)
+    run = told.RecordedRun().play("Deploy the engines", "edge-1", "edge-2", "edge-3", batch=("edge-1", "edge-2"))
+    run.task("edge-1", told.INSTALL, REQUESTED)
+    run.plan("edge-1", {**told.ABSENT, "action": "wait"}, requests=1, is_late=True)
+    run.plan("edge-2", told.HEALTHY)
     run.play("Deploy the engines", "edge-1", "edge-2", "edge-3", batch=("edge-3",))
-    run.plan("edge-3", HEALTHY)
+    run.plan("edge-3", told.HEALTHY)
     if is_collected:
         run.play("Collect late hosts", "edge-1")
-        run.fail("edge-1", RUNNING)
+        run.fail("edge-1", told.RUNNING)
     document = run.ended("interrupted")
     assert statuses(document) == ["failed" if is_collected else "interrupted", "healthy", "healthy"]
     assert [(batch.hosts, batch.late, batch.failed) for batch in document.run.batches] == [
@@ -183,17 +174,17 @@ def test_late_host_is_in_progress_until_it_is_collected(is_collected):
 
 def test_planned_host_that_was_not_changed_is_not_started():
     for playbook in ("slb.fleet.rollout", "slb.fleet.remediate", "slb.fleet.retire"):
-        run = RecordedRun(playbook).play("deploy", "edge-1", "edge-2")
-        run.plan("edge-1", {**ABSENT, "action": "replace"})
-        run.plan("edge-2", {**ABSENT, "action": "replace"})
+        run = told.RecordedRun(playbook).play("deploy", "edge-1", "edge-2")
+        run.plan("edge-1", {**told.ABSENT, "action": "replace"})
+        run.plan("edge-2", {**told.ABSENT, "action": "replace"})
         run.task("edge-2", "slb.fleet.engine_container", {"changed": True, "set_aside_as": "slb-leftover-1"})
         assert statuses(run.ended()) == ["not_started", "interrupted" if playbook.endswith("rollout") else "done"]
 
 
 @pytest.mark.parametrize("check", [False, True])
 def test_host_of_an_interrupted_run_has_a_fix(check):
-    run = RecordedRun(check=check).play("check", "edge-1", "edge-2", "edge-3")
-    run.plan("edge-1", HEALTHY)
+    run = told.RecordedRun(check=check).play("check", "edge-1", "edge-2", "edge-3")
+    run.plan("edge-1", told.HEALTHY)
     run.start("edge-2")
     document = run.ended("interrupted")
     assert statuses(document) == ["healthy", "interrupted", "not_started"]
@@ -202,7 +193,7 @@ def test_host_of_an_interrupted_run_has_a_fix(check):
 
 
 def test_playbook_without_plans_ends_with_done():
-    run = RecordedRun("slb.fleet.adopt_interfaces").play("adopt", "edge-1", "edge-2")
+    run = told.RecordedRun("slb.fleet.adopt_interfaces").play("adopt", "edge-1", "edge-2")
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9", "mac": "secret"}]})
     document = run.ended()
     assert statuses(document) == ["done", "not_started"]
@@ -220,13 +211,13 @@ def test_license_on_a_delegated_host_is_listed_with_the_host():
 def test_same_plans_have_the_same_digest():
     digests = set()
     for check in (True, False):
-        run = RecordedRun(check=check)
+        run = told.RecordedRun(check=check)
         for name in ("check", "compare"):
             run.play(name, "edge-1", "edge-2")
             for host in ("edge-1", "edge-2") if check else ("edge-2", "edge-1"):
-                run.plan(host, ABSENT)
+                run.plan(host, told.ABSENT)
         if not check:
-            run.plan("edge-1", HEALTHY, requests=1)
+            run.plan("edge-1", told.HEALTHY, requests=1)
         plan = run.ended().plan
         assert plan is not None
         assert set(plan.hosts) == {"edge-1", "edge-2"}
@@ -236,7 +227,7 @@ def test_same_plans_have_the_same_digest():
 
 def next_of(playbook, plan, *others, host="edge-1", **facts):
     """Return the next command after a run in which the host has this plan, or is lost as the others are."""
-    run = RecordedRun(f"slb.fleet.{playbook}", folder="reports", **facts).play("check", host, *others)
+    run = told.RecordedRun(f"slb.fleet.{playbook}", folder="reports", **facts).play("check", host, *others)
     if plan is not None:
         (run.fail if plan["action"] == "fail" else run.plan)(host, plan)
     for name in others if plan is not None else (host, *others):
@@ -244,8 +235,8 @@ def next_of(playbook, plan, *others, host="edge-1", **facts):
     return run.ended().run.next
 
 
-RETIRED = {**ABSENT, "code": "engine_retired"}
-REPLACE, OWN_INVALID = {**ABSENT, "action": "replace"}, {**MISSING, "code": "invalid_variable"}
+RETIRED = {**told.ABSENT, "code": "engine_retired"}
+REPLACE, OWN_INVALID = {**told.ABSENT, "action": "replace"}, {**MISSING, "code": "invalid_variable"}
 NOT_APPROVED, NO_APPROVAL = ({**MISSING, "code": code} for code in ("not_in_approved_plan", "approved_plan_invalid"))
 R_JSON = {"extra_vars": ("slb_approved_plan=r.json",)}
 WRONG = {"action": "fail", "code": "interface_not_adopted", "summary": "x", "fix": "Correct slb_interfaces."}
@@ -254,10 +245,10 @@ WRONG = {"action": "fail", "code": "interface_not_adopted", "summary": "x", "fix
 @pytest.mark.parametrize(
     ("arguments", "facts", "expected"),
     [
-        (("rollout", ABSENT), {"check": True}, " slb.fleet.rollout --limit edge-1"),
+        (("rollout", told.ABSENT), {"check": True}, " slb.fleet.rollout --limit edge-1"),
         (("remediate", REPLACE), {"check": True}, " slb.fleet.remediate --limit edge-1"),
-        (("diagnose", ABSENT), {}, " slb.fleet.rollout --limit edge-1"),
-        (("audit", ABSENT), {}, " slb.fleet.rollout --limit edge-1"),
+        (("diagnose", told.ABSENT), {}, " slb.fleet.rollout --limit edge-1"),
+        (("audit", told.ABSENT), {}, " slb.fleet.rollout --limit edge-1"),
         (("rollout", MISSING), {}, " slb.fleet.remediate --limit edge-1"),
         (("audit", OWN_INVALID), {}, " slb.fleet.audit --limit edge-1"),
         (("audit", RETIRED), {}, "Remove from the inventory: edge-1"),
@@ -298,14 +289,14 @@ GIVEN = ("slb_unverified_engine=replace", "@site.yml", "slb_approved_plan=r.json
 @pytest.mark.parametrize(
     ("plan", "expected"),
     [
-        (ABSENT, GIVEN),
+        (told.ABSENT, GIVEN),
         (MISSING, GIVEN),
         ({**MISSING, "fix": "Unset slb_unverified_engine."}, GIVEN[1:]),
         (NOT_APPROVED, (*GIVEN[:2], *GIVEN[3:])),
     ],
 )
 def test_next_repeats_extra_variables_that_are_not_blamed(plan, expected):
-    words = next_of("rollout", plan, extra_vars=GIVEN, check=plan is ABSENT).split()
+    words = next_of("rollout", plan, extra_vars=GIVEN, check=plan is told.ABSENT).split()
     assert tuple(words[at + 1] for at, word in enumerate(words) if word == "-e") == expected
 
 
@@ -325,7 +316,7 @@ ODD = ["!bang", "&and", "@file", "a,b", "a:b", "a b", "-e", "a\nNext: rm", "\x1b
     ],
 )
 def test_name_that_no_limit_contains_is_left_out(name, is_named):
-    run = RecordedRun(folder="reports").play("check", name, "edge-2")
+    run = told.RecordedRun(folder="reports").play("check", name, "edge-2")
     run.lose(name)
     run.lose("edge-2")
     document, names = run.ended(), [name, "edge-2"] if is_named else ["edge-2"]
@@ -336,7 +327,7 @@ def test_name_that_no_limit_contains_is_left_out(name, is_named):
 def test_next_with_many_hosts_names_a_file_of_its_run(tmp_path):
     commands = set()
     for number in (31, 40, 40):
-        run = RecordedRun(folder="reports")
+        run = told.RecordedRun(folder="reports")
         names = [f"edge-{each}" for each in range(number)]
         run.play("check", *names)
         for name in names:
@@ -353,12 +344,12 @@ def test_next_with_many_hosts_names_a_file_of_its_run(tmp_path):
     "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["install"], "seen": 3}]
 )
 def test_odd_result_of_a_host_leaves_the_report_whole(odd):
-    run = RecordedRun().play("check", "edge-1", "edge-2")
-    run.task("edge-1", PLAN, {"plan": odd, "engine": odd, "unknown_engines": odd, "msg": odd, "requests": odd})
+    run = told.RecordedRun().play("check", "edge-1", "edge-2")
+    run.task("edge-1", told.PLAN, {"plan": odd, "engine": odd, "unknown_engines": odd, "msg": odd, "requests": odd})
     for module in ("engine", "engine_install", "engine_record", "engine_container", "interface", "motd", "license"):
         result = {"changed": True, "record": odd, "adopted": odd, "set_aside_as": odd, "dest": odd, "msg": odd}
         run.task("edge-1", f"slb.fleet.{module}", result, ending="failed")
-    run.plan("edge-2", HEALTHY)
+    run.plan("edge-2", told.HEALTHY)
     document = run.ended()
     assert statuses(document) == ["failed", "healthy"]
     assert len(json.dumps(document.as_json())) < 20_000
@@ -373,14 +364,14 @@ def test_odd_result_of_a_host_leaves_the_report_whole(odd):
     ],
 )
 def test_progress_counts_waits_and_estimates(playbook, expected):
-    run = RecordedRun(playbook).play("check", *(f"edge-{number}" for number in range(1, 7)))
-    run.plan("edge-1", HEALTHY, 30)
-    run.plan("edge-2", ABSENT, 30)
+    run = told.RecordedRun(playbook).play("check", *(f"edge-{number}" for number in range(1, 7)))
+    run.plan("edge-1", told.HEALTHY, 30)
+    run.plan("edge-2", told.ABSENT, 30)
     is_rollout = playbook == "slb.fleet.rollout"
     if is_rollout:
-        run.fail("edge-3", RUNNING)
+        run.fail("edge-3", told.RUNNING)
     else:
-        run.plan("edge-3", RUNNING, 29)
+        run.plan("edge-3", told.RUNNING, 29)
     run.lose("edge-4")
     if is_rollout:
         run.start("edge-5")
@@ -397,7 +388,7 @@ def test_progress_estimates_nothing_from_few_hosts(hosts, settled, seconds):
     ("playbook", "fix"), [("slb.fleet.audit", "Run slb.fleet.rollout to"), ("slb.fleet.rollout", "Run again to")]
 )
 def test_failed_host_with_work_shows_the_next_step(playbook, fix):
-    run = RecordedRun(playbook).play("check", "edge-1")
-    run.plan("edge-1", {**ABSENT, "action": "record", "steps": ["record the engine"]})
+    run = told.RecordedRun(playbook).play("check", "edge-1")
+    run.plan("edge-1", {**told.ABSENT, "action": "record", "steps": ["record the engine"]})
     run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": "x"}, ending="failed")
     assert of(run.ended()).fix == f"{fix} record the engine."

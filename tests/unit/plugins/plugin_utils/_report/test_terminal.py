@@ -7,29 +7,23 @@ import pytest
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change, HostEntry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import fitted, host_lines, lines
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    ABSENT,
-    HEALTHY,
-    RUNNING,
-    RecordedRun,
-    healthy,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 
 @pytest.mark.parametrize("number", [1, 20, 5000])
 def test_a_healthy_fleet_of_any_size_has_four_lines(number):
-    shown = list(lines(healthy(number), report="reports/report.html"))
+    shown = list(lines(told.healthy(number), report="reports/report.html"))
     assert len(shown) <= 4
     assert f"OK   {number}/{number} healthy" in shown[0]
 
 
 def test_failures_are_grouped_by_code_and_next_is_last():
-    run = RecordedRun(folder="/reports")
+    run = told.RecordedRun(folder="/reports")
     names = [f"edge-{number}" for number in range(1, 31)]
     run.play("check", *names)
     run.lose("edge-1")
     for name in names[1:21]:
-        run.fail(name, {**RUNNING, "fix": "Set it."})
+        run.fail(name, {**told.RUNNING, "fix": "Set it."})
     shown = list(lines(run.ended()))
     assert shown[0].startswith("Result:  FAILED   20 failed, 1 unreachable, 9 not started")
     assert [line.split()[:3] for line in shown[1:4]] == [
@@ -44,23 +38,23 @@ def test_failures_are_grouped_by_code_and_next_is_last():
 
 
 def test_verified_installation_is_one_change():
-    run = RecordedRun().play("deploy", "edge-1", "edge-2")
+    run = told.RecordedRun().play("deploy", "edge-1", "edge-2")
     for name in ("edge-1", "edge-2"):
-        run.plan(name, ABSENT)
+        run.plan(name, told.ABSENT)
         run.task(name, "slb.fleet.engine_install", {"changed": True, "outcome": "requested"})
-    run.plan("edge-1", HEALTHY, requests=1, has_recorded=True)
+    run.plan("edge-1", told.HEALTHY, requests=1, has_recorded=True)
     assert "Changed: 1 installation requested, 1 engine installed" in list(lines(run.ended()))
 
 
 @pytest.mark.parametrize(("playbook", "check"), [("slb.fleet.rollout", True), ("slb.fleet.diagnose", False)])
 def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook, check):
-    run = RecordedRun(playbook, check=check, folder="/reports").play("check", *"abcdefg")
+    run = told.RecordedRun(playbook, check=check, folder="/reports").play("check", *"abcdefg")
     for name in "abc":
-        run.plan(name, {**ABSENT, "steps": ["move /etc/motd aside", "request the installation"]})
-    run.plan("d", {**ABSENT, "action": "replace"})
-    run.plan("e", HEALTHY)
+        run.plan(name, {**told.ABSENT, "steps": ["move /etc/motd aside", "request the installation"]})
+    run.plan("d", {**told.ABSENT, "action": "replace"})
+    run.plan("e", told.HEALTHY)
     for name in "fg":
-        run.fail(name, {**RUNNING, "fix": "Set it."})
+        run.fail(name, {**told.RUNNING, "fix": "Set it."})
     shown = list(lines(run.ended()))
     text = "\n".join(shown)
     assert "Plan: 3 to install, 1 to replace, 2 failed, 1 healthy      sha256:" in text
@@ -75,11 +69,11 @@ def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook, check):
 
 @pytest.mark.parametrize("word", ["retire", "set aside"])
 def test_plan_of_a_retirement_installs_nothing(word):
-    run = RecordedRun("slb.fleet.retire" if word == "retire" else "slb.fleet.remediate", check=True)
+    run = told.RecordedRun("slb.fleet.retire" if word == "retire" else "slb.fleet.remediate", check=True)
     run.play("retire", "edge-1", "edge-2")
-    run.plan("edge-1", {**ABSENT, "action": "replace", "summary": "Container slb is running."})
+    run.plan("edge-1", {**told.ABSENT, "action": "replace", "summary": "Container slb is running."})
     run.task("edge-1", "slb.fleet.engine_record", {"changed": True, "record": {"state": "none"}})
-    run.plan("edge-2", {**ABSENT, "steps": ["remove the record"]})
+    run.plan("edge-2", {**told.ABSENT, "steps": ["remove the record"]})
     shown = list(lines(run.ended()))
     assert [" ".join(line.split()) for line in shown if "edge-" in line or "1." in line] == [
         f"~ edge-1 {word} Container slb is running.",
@@ -90,9 +84,9 @@ def test_plan_of_a_retirement_installs_nothing(word):
 
 
 def test_a_plan_shows_a_cause_of_many_hosts_once():
-    run = RecordedRun(check=True).play("check", *"abcdefgh")
+    run = told.RecordedRun(check=True).play("check", *"abcdefgh")
     for name in "abcdefgh":
-        run.fail(name, {**RUNNING, "seen": [f"container slb running, {name}"], "fix": "Set it."})
+        run.fail(name, {**told.RUNNING, "seen": [f"container slb running, {name}"], "fix": "Set it."})
     shown = list(lines(run.ended()))
     assert shown[-2] == "Next: fix 8 hosts as shown, then"
     assert [line.count("unverified_container") for line in shown].count(1) == 1
@@ -100,7 +94,7 @@ def test_a_plan_shows_a_cause_of_many_hosts_once():
 
 
 def test_check_mode_of_an_adoption_shows_changed_hosts_only():
-    run = RecordedRun("slb.fleet.adopt_interfaces", check=True).play("adopt", "edge-1", "edge-2")
+    run = told.RecordedRun("slb.fleet.adopt_interfaces", check=True).play("adopt", "edge-1", "edge-2")
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9"}]})
     run.task("edge-2", "slb.fleet.interface", {"changed": False})
     shown = list(lines(run.ended()))
@@ -134,27 +128,27 @@ FORGED = "esc\x1b[31mred\nNext: rm -rf /\u202e\ufffe\udc80"
 
 
 def test_a_name_forges_no_line_and_moves_no_cursor():
-    run = RecordedRun(folder="/reports").play("check", FORGED, "-e", "edge-3")
+    run = told.RecordedRun(folder="/reports").play("check", FORGED, "-e", "edge-3")
     run.lose(FORGED)
-    run.fail("-e", RUNNING)
-    run.plan("edge-3", HEALTHY)
+    run.fail("-e", told.RUNNING)
+    run.plan("edge-3", told.HEALTHY)
     document = run.ended()
-    told = [*lines(document), *host_lines(document)]
-    assert all(each.isprintable() for each in told), told
-    assert not [each for each in told if each.startswith("Next:")]
+    shown = [*lines(document), *host_lines(document)]
+    assert all(each.isprintable() for each in shown), shown
+    assert not [each for each in shown if each.startswith("Next:")]
     assert document.run.next == ""
-    assert any(each.startswith(r"esc\x1b[31mred Next: rm -rf /\u202e") for each in told)
-    (unnamed,) = [each for each in told if "retry" in each]
+    assert any(each.startswith(r"esc\x1b[31mred Next: rm -rf /\u202e") for each in shown)
+    (unnamed,) = [each for each in shown if "retry" in each]
     assert unnamed.startswith("  2 not in Next and retry, because --limit cannot contain the name")
     assert unnamed.endswith(", -e")
 
 
 def test_an_audit_says_what_there_is_to_approve():
-    run = RecordedRun("slb.fleet.audit").play("audit", *(f"edge-{number}" for number in range(10)))
+    run = told.RecordedRun("slb.fleet.audit").play("audit", *(f"edge-{number}" for number in range(10)))
     for number in range(8):
-        run.plan(f"edge-{number}", ABSENT)
-    run.plan("edge-8", {**ABSENT, "action": "replace", "code": "dead"})
-    run.plan("edge-9", HEALTHY)
+        run.plan(f"edge-{number}", told.ABSENT)
+    run.plan("edge-8", {**told.ABSENT, "action": "replace", "code": "dead"})
+    run.plan("edge-9", told.HEALTHY)
     audit = run.ended()
     assert audit.plan
     assert f"Plan:    8 to install, 1 to replace   {audit.plan.digest}" in list(lines(audit))
@@ -162,12 +156,12 @@ def test_an_audit_says_what_there_is_to_approve():
         ("install", 8, "edge-0"),
         ("replace", 1, "edge-8"),
     ]
-    assert not any("Plan:" in line for line in lines(healthy(3)))
+    assert not any("Plan:" in line for line in lines(told.healthy(3)))
 
 
 @pytest.mark.parametrize("code", sorted(CHANGES))
 def test_each_change_is_counted(code):
-    document = RecordedRun().ended()
+    document = told.RecordedRun().ended()
     host = HostEntry("edge-1", "failed", changes=(Change(code, "x"),))
     shown = "\n".join(lines(replace(document, hosts=(host,))))
     assert "Changed: 1 " in shown

@@ -10,24 +10,19 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import document_from, merge_documents
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.timeline import timeline
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
-    ABSENT,
-    HEALTHY,
-    RUNNING,
-    RecordedRun,
-)
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 
-def rollout() -> RecordedRun:
+def rollout() -> told.RecordedRun:
     """Return a run of 100 s: edge-1 is healthy; edge-2 is deployed, then edge-3, which fails."""
-    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
-    run.plan("edge-1", HEALTHY, seconds=10)
-    run.plan("edge-2", ABSENT, seconds=10)
-    run.plan("edge-3", ABSENT, seconds=20)
+    run = told.RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
+    run.plan("edge-1", told.HEALTHY, seconds=10)
+    run.plan("edge-2", told.ABSENT, seconds=10)
+    run.plan("edge-3", told.ABSENT, seconds=20)
     run.play("deploy", "edge-2", "edge-3", batch=("edge-2",))
-    run.plan("edge-2", HEALTHY, seconds=30)
+    run.plan("edge-2", told.HEALTHY, seconds=30)
     run.play("deploy", "edge-2", "edge-3", batch=("edge-3",))
-    run.fail("edge-3", RUNNING)
+    run.fail("edge-3", told.RUNNING)
     run.now = 100
     return run
 
@@ -57,9 +52,9 @@ def test_timeline_shows_the_batches_and_the_time():
 
 
 def test_hosts_without_a_result_stay_in_progress_or_wait():
-    run = RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
+    run = told.RecordedRun().play("check", "edge-1", "edge-2", "edge-3")
     for name in ("edge-1", "edge-2", "edge-3"):
-        run.plan(name, ABSENT, seconds=10)
+        run.plan(name, told.ABSENT, seconds=10)
     run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-1",))
     run.start("edge-1")
     run.now = 100
@@ -67,7 +62,7 @@ def test_hosts_without_a_result_stay_in_progress_or_wait():
 
 
 def test_hosts_that_nothing_verifies_are_done_with_their_batch():
-    run = RecordedRun("slb.fleet.adopt_interfaces").play("adopt", "edge-1")
+    run = told.RecordedRun("slb.fleet.adopt_interfaces").play("adopt", "edge-1")
     run.task("edge-1", "slb.fleet.interface", {"changed": True}, seconds=50)
     run.play("after", "edge-2")
     run.task("edge-2", "slb.fleet.interface", {"changed": True}, seconds=50)
@@ -79,11 +74,11 @@ def test_hosts_that_nothing_verifies_are_done_with_their_batch():
 
 
 def test_timeline_of_merged_runs_has_their_common_time():
-    first, second = RecordedRun(), RecordedRun()
+    first, second = told.RecordedRun(), told.RecordedRun()
     for run, name, begin in ((first, "edge-1", 0), (second, "edge-2", 60)):
         run.now = begin
         run.play("check", name)
-        run.plan(name, HEALTHY, seconds=40)
+        run.plan(name, told.HEALTHY, seconds=40)
     late = replace(second.ended(), run=replace(second.ended().run, began="2026-11-20T12:01:00Z"))
     whole = merge_documents([late, first.ended()], "")
     assert drawn(whole)["healthy"] == "M400 2H400V1H1000V0H1000V2Z"
@@ -92,11 +87,11 @@ def test_timeline_of_merged_runs_has_their_common_time():
 
 @pytest.mark.parametrize(("hosts", "seconds"), [(1, 0), (1, 4), (0, 100)])
 def test_run_that_is_too_short_or_empty_has_no_timeline(hosts, seconds):
-    run = RecordedRun()
+    run = told.RecordedRun()
     run.now = 0 if hosts else seconds
     if hosts:
         run.play("check", "edge-1")
-        run.plan("edge-1", HEALTHY, seconds=seconds)
+        run.plan("edge-1", told.HEALTHY, seconds=seconds)
     assert timeline(run.ended()) is None
     assert "<svg" not in page(run.ended())
 
