@@ -66,9 +66,13 @@ def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **fa
     return recorded.ended()
 
 
-def test_document_that_is_read_again_is_the_same():
-    jsonschema.validate(FULL.as_json(), SCHEMA)
-    assert document_from(as_text(FULL)) == FULL
+@pytest.mark.parametrize(
+    "document", [FULL, told.troubled(), told.healthy(3), told.hostile(), told.RecordedRun().ended()]
+)
+def test_document_that_is_read_again_is_the_same(document):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(json.loads(as_text(document)), SCHEMA)
+    assert document_from(as_text(document)) == document
 
 
 def test_slices_become_one_document_with_one_retry_file():

@@ -355,6 +355,20 @@ def test_odd_result_of_a_host_leaves_the_report_whole(odd):
     assert len(json.dumps(document.as_json())) < 20_000
 
 
+def test_no_secret_can_come_in_because_fields_are_taken_by_name():
+    secret = "s3cret-never-shown"
+    run = told.RecordedRun().play("check", "edge-1")
+    result = told.planned(
+        {**told.HEALTHY, "password": secret}, password=secret, invocation={"module_args": {"password": secret}}
+    )
+    result["engine"]["session"] = secret
+    run.task("edge-1", "slb.fleet.engine_plan", result)
+    run.task("edge-1", "slb.fleet.login", {"sessionid": secret, "changed": True})
+    run.task("edge-1", "ansible.builtin.command", {"stdout": secret, "changed": True})
+    document = run.ended()
+    assert all(secret not in render(document) for render in AT_THE_END.values())
+
+
 @pytest.mark.parametrize(
     ("playbook", "expected"),
     [

@@ -1,5 +1,6 @@
 """The summary on the terminal: short, grouped, with the next command last."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -157,6 +158,36 @@ def test_an_audit_says_what_there_is_to_approve():
         ("replace", 1, "edge-8"),
     ]
     assert not any("Plan:" in line for line in lines(told.healthy(3)))
+
+
+def test_the_summary_stays_small_however_many_hosts_have_trouble():
+    run = told.RecordedRun()
+    names = [f"edge-{number}.{'site' * 60}" for number in range(5000)]
+    run.play("check", *names)
+    for number, name in enumerate(names):
+        run.fail(name, {"action": "fail", "code": f"code-{number % 40}", "summary": "word " * 500})
+    shown = summary(run.ended())
+    assert len(json.dumps(shown)) < 100_000
+    assert shown["counts"]["failed"] == 5000
+    assert shown["again"] is None
+
+
+@pytest.mark.parametrize(
+    ("fixes", "fix"),
+    [
+        (["Start it.", "Start it."], "Start it."),
+        (["Start edge-0.", "Start edge-1."], "1 of 2 hosts: Start edge-0."),
+        (["Start edge-0.", "Check it.", "Check it."], "2 of 3 hosts: Check it."),
+        (["", "", "Check it."], "1 of 3 hosts: Check it."),
+        (["", ""], ""),
+    ],
+)
+def test_summary_of_different_fixes_has_the_most_common(fixes, fix):
+    run = told.RecordedRun().play("check", *(f"edge-{number}" for number, _fix in enumerate(fixes)))
+    for number, text in enumerate(fixes):
+        run.fail(f"edge-{number}", {"action": "fail", "code": "engine_stopped", "summary": "It stopped.", "fix": text})
+    (group,) = summary(run.ended())["groups"]
+    assert group["fix"] == fix
 
 
 @pytest.mark.parametrize("code", sorted(CHANGES))
