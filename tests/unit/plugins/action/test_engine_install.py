@@ -9,6 +9,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.slb.fleet.plugins.action import engine_install
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CHECK_FIRST, Install
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import LIST, facts, host
 
 GONE = AnsibleConnectionFailure("gone")
@@ -59,16 +60,6 @@ RESTORED = {"changed": True, "restored": True, "record": {"state": "none"}}
 
 def failure(outcome, **values):
     return FleetError("x", "Rejected.", "Fix it.", outcome=outcome, **values)
-
-
-def error_of(action):
-    with pytest.raises(FleetError) as caught:
-        action.act({})
-    return caught.value
-
-
-def code_of(action):
-    return error_of(action).code
 
 
 @pytest.fixture
@@ -141,7 +132,7 @@ def test_install_takes_the_patterns_of_the_variables(node):
 )
 def test_install_without_a_confirmed_record_sends_nothing(node, answers, code, steps):
     action = Action(*answers)
-    assert (code_of(action), action.steps, node.requests) == (code, steps, [])
+    assert (code_of(action.act, {}), action.steps, node.requests) == (code, steps, [])
 
 
 def test_install_with_a_lost_answer_repeats_the_step(node):
@@ -157,7 +148,7 @@ def test_install_sends_a_planned_request_once(node):
     assert Action(prepared, marked).act({})["outcome"] == "requested"
     assert node.host.reservations.noted("not accepted aa11") == []
     action = Action(prepared, marked)
-    assert (code_of(action), action.calls, len(node.requests)) == ("state_changed", [], 1)
+    assert (code_of(action.act, {}), action.calls, len(node.requests)) == ("state_changed", [], 1)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +163,7 @@ def test_install_sends_a_planned_request_once(node):
 def test_install_with_a_negative_answer_restores(node, answer, code, words):
     node.answer = answer
     action = Action(prepared, marked, RESTORED)
-    error = error_of(action)
+    error = error_of(action.act, {})
     assert (error.code, error.values["restored"], words in error.summary) == (code, True, True)
     assert (action.steps, len(node.requests)) == (["prepare", "mark", "restore"], 1)
     restore = [action.calls[2][key] for key in ("request_id", "open_age", "requested_age", "lock_timeout")]
@@ -215,7 +206,7 @@ def test_install_waits_for_the_lock_no_longer_than_its_task(node):
 def test_install_without_a_plan_is_refused(node, planned):
     action = Action()
     action._task.args = {"plan": planned}
-    assert (code_of(action), action.calls) == ("invalid_option", [])
+    assert (code_of(action.act, {}), action.calls) == ("invalid_option", [])
 
 
 def test_install_without_a_session_leaves_the_host_alone(node, monkeypatch):
@@ -224,7 +215,7 @@ def test_install_without_a_session_leaves_the_host_alone(node, monkeypatch):
 
     monkeypatch.setattr(engine_install, "Client", lambda *_unused: SimpleNamespace(log_in=log_in))
     action = Action()
-    assert (code_of(action), action.calls) == ("login_rejected", [])
+    assert (code_of(action.act, {}), action.calls) == ("login_rejected", [])
 
 
 @pytest.mark.parametrize(
@@ -243,7 +234,7 @@ def test_install_without_a_session_leaves_the_host_alone(node, monkeypatch):
 def test_install_with_another_plan_changes_nothing(node, change, code):
     action = Action()
     action._task.args["plan"].update(change)
-    error = error_of(action)
+    error = error_of(action.act, {})
     assert (error.code, bool(error.fix), action.calls, node.requests) == (code, True, [], [])
 
 
@@ -265,7 +256,7 @@ ASIDE = "slb-leftover-1"
 )
 def test_restore_after_a_rejection_is_reported(node, answer, code, is_restored, name):
     node.answer = failure("rejected", answer="no")
-    error = error_of(Action(set_aside, marked, answer))
+    error = error_of(Action(set_aside, marked, answer).act, {})
     values = error.values
     assert (error.code, values.get("restored"), values.get("set_aside_as")) == (code, is_restored, name)
     if is_restored is not None:
@@ -277,7 +268,7 @@ def test_restore_whose_answer_was_lost_is_unknown(node):
     """The repetition finds nothing to do: the first execution may have restored the container."""
     node.answer = failure("rejected", answer="no")
     again = {"changed": False, "restored": False, "is_unknown": True, "record": {"state": "none"}}
-    error = error_of(Action(set_aside, marked, again))
+    error = error_of(Action(set_aside, marked, again).act, {})
     assert (error.code, error.values["is_unknown"]) == ("install_rejected", True)
     assert "set aside as" not in error.summary
 
@@ -294,5 +285,5 @@ LOST, INVALID = FleetError("host_unreachable", "Lost.", "Fix."), FleetError("hos
     ],
 )
 def test_lost_answer_leaves_the_result_unknown(node, answers, code, is_unknown):
-    error = error_of(Action(*answers))
+    error = error_of(Action(*answers).act, {})
     assert (error.code, bool(error.values.get("is_unknown")), node.requests) == (code, is_unknown, [])

@@ -15,6 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import (
     CONTAINER,
     LIST,
@@ -234,9 +235,7 @@ def test_deployment_fetches_a_young_engine_list(node, phase, is_young):
     ],
 )
 def test_host_without_a_usable_answer_is_a_failure(answers, args, code):
-    with pytest.raises(FleetError) as caught:
-        Action(*answers, **args).run_with(unverified_engine="adopt")
-    assert caught.value.code == code
+    assert code_of(Action(*answers, **args).run_with, unverified_engine="adopt") == code
     with pytest.raises(AnsibleConnectionFailure):
         Action(GONE).run_with()
 
@@ -248,8 +247,7 @@ def test_failed_contact_in_a_batch_waits_within_its_limit(monkeypatch, elapsed, 
     monkeypatch.setattr(engine_plan, "time", SimpleNamespace(sleep=slept.append))
     action = Action(GONE, phase="verify", may_be_late=True)
     action._began -= elapsed
-    with pytest.raises(FleetError):
-        action.run_with()
+    assert error_of(action.run_with)
     assert slept == [seconds]
 
 

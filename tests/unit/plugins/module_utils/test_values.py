@@ -5,9 +5,9 @@ import traceback
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._values import from_environment, read_value
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 
 
 def test_blank_environment_variable_is_unset(monkeypatch):
@@ -69,13 +69,10 @@ def test_unusable_password_file_is_named_without_content(monkeypatch, tmp_path, 
         (tmp_path / file).write_bytes(content)
     monkeypatch.setenv("SLB_PASSWORD_FILE", str(tmp_path / name))
     monkeypatch.setenv("SLB_PASSWORD", "another")
-    with pytest.raises(FleetError) as caught:
-        from_environment("SLB_PASSWORD_FILE", "SLB_PASSWORD")
-    assert caught.value.code == "invalid_variable"
-    expected = f"Environment variable SLB_PASSWORD_FILE invalid: {tmp_path / name} {cause}."
-    assert caught.value.summary == expected
-    shown = "".join(traceback.format_exception(caught.value))
-    assert "s3cret" not in shown
+    error = error_of(from_environment, "SLB_PASSWORD_FILE", "SLB_PASSWORD")
+    assert error.code == "invalid_variable"
+    assert error.summary == f"Environment variable SLB_PASSWORD_FILE invalid: {tmp_path / name} {cause}."
+    assert "s3cret" not in "".join(traceback.format_exception(error))
 
 
 @pytest.mark.parametrize(
@@ -101,8 +98,6 @@ def test_unusable_password_file_is_named_without_content(monkeypatch, tmp_path, 
 )
 def test_value_has_the_type_of_its_argument_spec(rules, given, value):
     if value is None:
-        with pytest.raises(FleetError) as caught:
-            read_value("option", rules, given)
-        assert caught.value.code == "invalid_option"
+        assert code_of(read_value, "option", rules, given) == "invalid_option"
     else:
         assert read_value("option", rules, given) == value

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.modules import interface
+from ansible_collections.slb.fleet.tests.unit.errors import code_of
 
 GIVEN = {"interfaces": [], "allow_unmatched": False, "state": "present", "dhcp_timeout": 15, "confirm_timeout": 60}
 
@@ -12,9 +12,7 @@ GIVEN = {"interfaces": [], "allow_unmatched": False, "state": "present", "dhcp_t
     ("options", "code"), [({"state": "absent"}, "missing_option"), ({"interfaces": ["ens9", " "]}, "invalid_option")]
 )
 def test_interface_unusable_option_is_an_error(options, code):
-    with pytest.raises(FleetError) as raised:
-        interface.operation({**GIVEN, **options}, True)
-    assert raised.value.code == code
+    assert code_of(interface.operation, {**GIVEN, **options}, True) == code
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from dataclasses import fields
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import find_difference, work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import SPECS
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import CONTAINER, facts, host
 
 DEEP: list = []
@@ -124,10 +124,8 @@ def test_invalid_approved_plan_is_named_by_what_it_is(tmp_path, content, cause):
     path = tmp_path / content if content in ("missing", "pipe", "large", "") else tmp_path / "file"
     if path.name == "file":
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(FleetError) as caught:
-        checked(tmp_path, content if content[:1] == "~" else str(path))
-    assert caught.value.code == "approved_plan_invalid"
-    assert cause in caught.value.summary
+    error = error_of(checked, tmp_path, content if content[:1] == "~" else str(path))
+    assert (error.code, cause in error.summary) == ("approved_plan_invalid", True)
 
 
 OTHER = {"int": 2, "bool": True, "str": "west-1"}
@@ -173,7 +171,4 @@ NO_PLANS = [None, {}, [], 0, False, NO_DIGEST, NO_HOSTS, {"digest": "x"}, "no.js
 
 @pytest.mark.parametrize("approved", [*NO_PLANS, f"sha256:{'A' * 64}"])
 def test_approved_plan_that_is_no_plan_approves_nothing(tmp_path, approved):
-    approved = DEEP if approved == "deep" else approved
-    with pytest.raises(FleetError) as caught:
-        checked(tmp_path, approved)
-    assert caught.value.code == "approved_plan_invalid"
+    assert code_of(checked, tmp_path, DEEP if approved == "deep" else approved) == "approved_plan_invalid"

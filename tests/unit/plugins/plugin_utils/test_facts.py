@@ -10,6 +10,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._facts import state_from_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Engine, Policy, SetAside
+from ansible_collections.slb.fleet.tests.unit.errors import error_of
 
 ASIDE = {"id": "c0", "name": "slb-leftover-1", "purpose": "replace", "exists": True, "stop_timeout": 10}
 FACTS = {
@@ -76,10 +77,8 @@ def test_lie_is_an_invalid_answer(path, lie):
     told = copy.deepcopy(FACTS)
     inner = told if len(path) == 1 else told[path[0]]
     inner[path[-1]] = lie
-    with pytest.raises(FleetError) as caught:
-        state_from_facts(told, Engine(), Listed("not_configured"))
-    assert caught.value.code == "host_answer_invalid"
-    assert ".".join(path) in caught.value.summary
+    error = error_of(state_from_facts, told, Engine(), Listed("not_configured"))
+    assert (error.code, ".".join(path) in error.summary) == ("host_answer_invalid", True)
 
 
 def test_true_facts_are_accepted():
@@ -98,5 +97,4 @@ def test_lie_about_a_result_is_refused(module):
     schema = {**facts.ALWAYS, **facts.RETURNED[module]}
     for key, kind in schema.items():
         facts.checked(kind, None, key)
-        with pytest.raises(FleetError):
-            facts.checked(kind, 10**400, key)
+        assert error_of(facts.checked, kind, 10**400, key)

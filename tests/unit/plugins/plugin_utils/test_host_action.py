@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils import _host_action as host_action
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 
 
 class TimeLimitError(BaseException):
@@ -96,10 +96,9 @@ def printed(words, status=1, output=""):
     ],
 )
 def test_answer_of_no_use_has_a_code(answers, code, fix):
-    with pytest.raises(FleetError) as caught:
-        Host(*answers).on_host("host_info", {})
-    assert caught.value.code == code
-    assert fix is None or (fix in caught.value.fix, bool(caught.value.fix)) == (True, bool(fix))
+    error = error_of(Host(*answers).on_host, "host_info", {})
+    assert error.code == code
+    assert fix is None or (fix in error.fix, bool(error.fix)) == (True, bool(fix))
 
 
 @pytest.mark.parametrize(
@@ -109,9 +108,7 @@ def test_unreachable_host_stays_unreachable_until_contacted(error):
     with pytest.raises(type(error)):
         Host(error).on_host("host_info", {})
     if isinstance(error, AnsibleConnectionFailure):
-        with pytest.raises(FleetError) as caught:
-            Host(error).on_host_again("host_info", {})
-        assert caught.value.code == "host_unreachable"
+        assert code_of(Host(error).on_host_again, "host_info", {}) == "host_unreachable"
 
 
 @pytest.mark.parametrize(("error", "resets"), [(TimeLimitError(), 1), (RuntimeError(), 0)])
@@ -162,6 +159,4 @@ def test_command_of_a_fix_can_be_typed(monkeypatch, is_in_awx, fix, shown):
 
 @pytest.mark.parametrize("answer", [{"changed": "yes"}, {"module_stdout": "Traceback", "module_stderr": "x", "rc": 1}])
 def test_step_without_a_usable_answer_has_an_unknown_result(answer):
-    with pytest.raises(FleetError) as caught:
-        Host(answer).on_host_again("_engine_step", {})
-    assert caught.value.values["is_unknown"] is True
+    assert error_of(Host(answer).on_host_again, "_engine_step", {}).values["is_unknown"] is True

@@ -4,7 +4,6 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     Connection,
@@ -12,19 +11,18 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 from ansible_collections.slb.fleet.plugins.module_utils._values import missing
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import trust_as_template
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 
 SPEC = {**CONNECTION_ARGUMENTS, "dest": {"type": "str", "required": True}, "max_size": {"type": "int"}}
 
 
-def error_of(task, variables=None, *, spec=SPEC):
+def error_of_task(task, variables=None, *, spec=SPEC):
     known = {
         name: trust_as_template(value) if isinstance(value, str) else value for name, value in (variables or {}).items()
     }
     templar = Templar(loader=DataLoader(), variables=known)
     arguments = {name: templar.template(trust_as_template(value)) for name, value in task.items()}
-    with pytest.raises(FleetError) as caught:
-        Connection.from_options(given_options(spec, arguments, task, known, templar))
-    return caught.value
+    return error_of(lambda: Connection.from_options(given_options(spec, arguments, task, known, templar)))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def error_of(task, variables=None, *, spec=SPEC):
 def test_message_names_the_value_as_the_user_gave_it(monkeypatch, task, variables, environment, code, words):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    error = error_of(task, variables)
+    error = error_of_task(task, variables)
     assert error.code == code
     assert words in str(error)
 
@@ -68,6 +66,4 @@ def test_client_names_options_as_the_user_gave_them(monkeypatch):
 @pytest.mark.parametrize("fact", ["slb_base_url", "__slb_failure", "awx_job_id", "host", "inventory_hostname"])
 def test_refuse_facts(fact):
     refuse_facts({"ansible_facts": {"distribution": "Debian"}}, ["ansible_host"])
-    with pytest.raises(FleetError) as caught:
-        refuse_facts({"ansible_facts": {fact: "x"}}, ["ansible_host"])
-    assert caught.value.code == "variable_from_facts"
+    assert code_of(refuse_facts, {"ansible_facts": {fact: "x"}}, ["ansible_host"]) == "variable_from_facts"

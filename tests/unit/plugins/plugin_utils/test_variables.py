@@ -8,7 +8,6 @@ from ansible import constants
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.modules import interface
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
@@ -25,6 +24,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     unknown_variables,
     value_of,
 )
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -77,10 +77,9 @@ OF_RUNS = ("serial", "max_fail_percentage", "batch_pause")
     ],
 )
 def test_wrong_value_is_refused_by_name(name, value):
-    with pytest.raises(FleetError) as caught:
-        checked(name, value) if name in OF_RUNS else read(**{"manage_ip_translated": True, name: value})
-    assert caught.value.code == "invalid_variable"
-    assert f"slb_{name}" in str(caught.value)
+    given = {"manage_ip_translated": True, name: value}
+    error = error_of(checked, name, value) if name in OF_RUNS else error_of(read, **given)
+    assert (error.code, f"slb_{name}" in str(error)) == ("invalid_variable", True)
 
 
 BOUNDS = {
@@ -102,8 +101,7 @@ def test_number_is_accepted_within_its_bounds_only(name):
     least, most = BOUNDS[name]
     assert [read(**{name: value})[name] for value in (least, most)] == [least, most]
     for value in (least - 1, most + 1):
-        with pytest.raises(FleetError, match=name):
-            read(**{name: value})
+        assert name in str(error_of(read, **{name: value}))
 
 
 @pytest.mark.parametrize(
@@ -138,10 +136,9 @@ def test_value_is_read_in_its_type(name, value, expected):
 )
 def test_secret_that_is_undefined_names_only_the_variable(password, is_named, is_undefined):
     known = {"slb_password": _trusted(password)}
-    with pytest.raises(FleetError) as caught:
-        value_of("slb_password", known, Templar(loader=DataLoader(), variables=known))
-    assert caught.value.code == "invalid_variable"
-    assert ("vault_password" in str(caught.value), "unsafe" in caught.value.fix) == (is_named, not is_undefined)
+    error = error_of(value_of, "slb_password", known, Templar(loader=DataLoader(), variables=known))
+    assert error.code == "invalid_variable"
+    assert ("vault_password" in str(error), "unsafe" in error.fix) == (is_named, not is_undefined)
 
 
 def test_variable_may_name_a_variable_that_names_another():
@@ -175,9 +172,7 @@ def test_variable_of_the_run_is_rejected_in_the_inventory(name):
         known = {"inventory_hostname": "edge-1", "hostvars": _HostVars(**of_host), name: value}
         refuse_in_inventory(known, DataLoader())
 
-    with pytest.raises(FleetError) as refused:
-        refuse(1, **{name: 1})
-    assert refused.value.code == "invalid_variable"
+    assert code_of(refuse, 1, **{name: 1}) == "invalid_variable"
     refuse(1)  # of a play
     refuse(" ", **{name: " "})
 
@@ -239,8 +234,8 @@ def test_secrets_of_a_run_are_known_by_their_names(monkeypatch):
 def test_name_of_a_result_is_refused_before_the_first_check(monkeypatch, tmp_path, name):
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
     given = {"inventory_hostname": "edge-1", name: {"plan": {"action": "none"}}}
-    with pytest.raises(FleetError, match=f"Variable {name} is set by the run itself"):
-        refuse_in_inventory(given, DataLoader(), is_check=True)
+    error = error_of(refuse_in_inventory, given, DataLoader(), is_check=True)
+    assert error.summary == f"Variable {name} is set by the run itself."
     refuse_in_inventory(given, DataLoader())
     # A condition of an import skipped the task that registers it.
     refuse_in_inventory({**given, name: {"skipped": True, "changed": False}}, DataLoader(), is_check=True)
@@ -256,8 +251,7 @@ def test_interface_has_the_range_of_the_variable(monkeypatch, option):
     for value in (least, most):
         assert getattr(interface.operation({**given, option: value}, True), option) == value
     for value in (least - 1, most + 1):
-        with pytest.raises(FleetError, match=f"Give {least} to {most} seconds"):
-            interface.operation({**given, option: value}, True)
+        assert f"Give {least} to {most} seconds" in error_of(interface.operation, {**given, option: value}, True).fix
 
 
 def test_vaulted_value_is_read_as_its_text():

@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_networkmanager import (
     LEASE,
     SSH,
@@ -25,12 +26,6 @@ def host(tmp_path, monkeypatch):
 
 def adopt(*names, token="t1", check_mode=False):
     return adoption.adopt(adoption.Wanted(list(names), False, 10, 60, token), check_mode)
-
-
-def code_of(call, *arguments):
-    with pytest.raises(FleetError) as caught:
-        call(*arguments)
-    return caught.value.code
 
 
 def adopted(*names):
@@ -217,9 +212,9 @@ def test_adopt_that_changes_the_rest_is_rolled_back(host, wanted, change, failin
     if cause is None:
         assert adopt(*wanted).changed
         return
-    with pytest.raises(FleetError, match=cause) as caught:
-        adopt(*wanted)
-    assert (caught.value.code, "DHCP server" in caught.value.fix) == ("network_changed", cause == OVERLAP)
+    error = error_of(adopt, *wanted)
+    assert (error.code, cause in error.summary) == ("network_changed", True)
+    assert ("DHCP server" in error.fix) == (cause == OVERLAP)
     assert_untouched(host)
 
 
@@ -251,9 +246,8 @@ def test_adopt_rolls_back_if_another_address_appears(host, address, lease, is_ex
         adoption.confirm("t1")
         assert adoption.release(["ens9"], False).changed
     else:
-        with pytest.raises(FleetError, match=f"ens9 got {address['local']}") as caught:
-            adopt("ens9")
-        assert caught.value.code == "network_changed"
+        error = error_of(adopt, "ens9")
+        assert (error.code, f"ens9 got {address['local']}" in error.summary) == ("network_changed", True)
         assert_untouched(host)
 
 
@@ -341,11 +335,9 @@ def test_adopt_marks_kinds_that_are_never_adopted(host):
 
 
 def test_adopt_needs_root_and_an_interface_and_the_lock(host, monkeypatch):
-    with pytest.raises(FleetError, match=r"ens7 .*\(2 more\)") as caught:
-        adopt("ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
-    assert caught.value.code == "interface_not_adopted"
-    with pytest.raises(FleetError, match=r"\(1 more\)"):
-        adopt("ens7", "ens8")
+    error = error_of(adopt, "ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
+    assert (error.code, "ens7 " in error.summary, "(2 more)" in error.summary) == ("interface_not_adopted", True, True)
+    assert "(1 more)" in error_of(adopt, "ens7", "ens8").summary
     with adoption._locked():
         assert (code_of(adopt, "ens9"), adopt("ens9", check_mode=True).changed) == ("host_busy", True)
     assert (Path(adoption.CHANGES) / "lock").stat().st_mode & 0o777 == 0o600
@@ -451,13 +443,12 @@ def test_rollback_writes_ipv6_settings_again(host, monkeypatch, late, is_stopped
 def test_release_of_an_interface_in_use_is_refused(host, change):
     adopted("ens9", "ens10")
     change(host, recorded()["ens9"]["uuid"])
-    with pytest.raises(FleetError) as caught:
-        adoption.release(["ens9", "ens10"], False)
-    assert caught.value.code == "interface_not_released"
-    assert [each["name"] for each in caught.value.values["released"]] == ["ens10"]
+    error = error_of(adoption.release, ["ens9", "ens10"], False)
+    assert error.code == "interface_not_released"
+    assert [each["name"] for each in error.values["released"]] == ["ens10"]
     assert recorded().keys() == {"ens9"}
     for pattern in ("ens*", "*"):  # as `retire` does
-        assert code_of(lambda pattern=pattern: adoption.release([pattern], False)) == "interface_not_released"
+        assert code_of(adoption.release, [pattern], False) == "interface_not_released"
 
 
 def test_release_ignores_leases_and_the_time_of_use(host):

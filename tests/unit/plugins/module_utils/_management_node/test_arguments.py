@@ -4,13 +4,13 @@ import datetime
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     Connection,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine
 from ansible_collections.slb.fleet.plugins.module_utils._secrets import SECRET_OPTIONS
+from ansible_collections.slb.fleet.tests.unit.errors import error_of as raised_by
 
 GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
@@ -36,10 +36,9 @@ def engine(**changes):
 
 
 def error_of(read, **changes):
-    with pytest.raises(FleetError) as error:
-        read(**changes)
-    assert len(str(error.value)) <= 220
-    return error.value
+    error = raised_by(read, **changes)
+    assert len(str(error)) <= 220
+    return error
 
 
 @pytest.mark.parametrize(

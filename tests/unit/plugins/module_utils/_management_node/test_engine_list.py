@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     fetch_engines,
     get_answer,
 )
+from ansible_collections.slb.fleet.tests.unit.errors import error_of as raised_by
 
 OPTION = {
     "path": "/e", "items": "data.items", "name": "n", "address": "net.ip", "state": "st", "running": ["up"],
@@ -52,10 +53,9 @@ class Node(Client):
 
 
 def error_of(read, *arguments):
-    with pytest.raises(FleetError) as error:
-        read(*arguments)
-    assert len(str(error.value)) <= 220
-    return error.value
+    error = raised_by(read, *arguments)
+    assert len(str(error)) <= 220
+    return error
 
 
 def fetch(node, option=OPTION, **more):

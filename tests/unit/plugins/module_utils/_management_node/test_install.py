@@ -2,7 +2,6 @@
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
@@ -15,6 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
     Meanings,
     request_install,
 )
+from ansible_collections.slb.fleet.tests.unit.errors import error_of
 
 ENGINE = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
 
@@ -22,10 +22,8 @@ ENGINE = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
 @pytest.mark.parametrize("name", list(DEFAULT_PATTERNS))
 @pytest.mark.parametrize("pattern", ["(", "x*", "", "|in use", "(?=.)|", 5, None, "(?i", r"\p{L}"])
 def test_unusable_pattern_is_invalid(name, pattern):
-    with pytest.raises(FleetError) as error:
-        Meanings.from_options({f"{name}_patterns": ["usable", pattern]})
-    assert (error.value.code, f"{name}_patterns" in str(error.value)) == ("invalid_option", True)
-    assert len(str(error.value)) <= 220
+    error = error_of(Meanings.from_options, {f"{name}_patterns": ["usable", pattern]})
+    assert (error.code, f"{name}_patterns" in str(error), len(str(error)) <= 220) == ("invalid_option", True, True)
 
 
 @pytest.mark.parametrize("options", [{}, {"exists_patterns": None, "success_codes": None}, {"exists_patterns": []}])
@@ -45,5 +43,4 @@ def test_declared_meanings_decide_on_an_install():
     client = Client(Connection("https://console.example"))
     client.call = lambda _request: Answer(200, {}, b'{"code":7,"msg":"ok"}')
     assert request_install(client, ENGINE, {"success_codes": [7]}).outcome == "requested"
-    with pytest.raises(FleetError):
-        request_install(client, ENGINE, {})
+    assert error_of(request_install, client, ENGINE, {})

@@ -10,9 +10,9 @@ import zlib
 import pytest
 from urllib3.response import HTTPResponse
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.tests.unit.errors import error_of
 
 GET = transport.Request("list", "GET", "/")
 zipped = functools.partial(gzip.compress, mtime=0)  # without the time, which would be part of a name
@@ -33,8 +33,7 @@ def test_failure_of_the_network_shows_the_cause():
 def test_name_lookup_that_hangs_does_not_keep_the_process(monkeypatch):
     over = threading.Event()
     monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_words, **_named: over.wait(60))
-    with pytest.raises(FleetError):
-        way().exchange(GET, {}, 0.1)
+    assert error_of(way().exchange, GET, {}, 0.1)
     left = [thread for thread in threading.enumerate() if thread.name == "slb.fleet"]
     over.set()
     assert [thread.daemon for thread in left] == [True]
@@ -47,8 +46,7 @@ def test_context_of_a_folder_trusts_no_other_authority(tmp_path):
 def test_context_is_made_before_the_workers_fork(monkeypatch):
     monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_words, **_named: [])
     made = transport._context.cache_info().misses
-    with pytest.raises(FleetError):
-        way().exchange(GET, {}, 5)
+    assert error_of(way().exchange, GET, {}, 5)
     assert transport._context.cache_info().misses == made
 
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import within
+from ansible_collections.slb.fleet.tests.unit.errors import code_of
 
 
 def test_work_in_time_has_its_result_and_its_error():
@@ -15,6 +15,4 @@ def test_work_in_time_has_its_result_and_its_error():
 
 
 def test_work_that_does_not_end_is_left_behind():
-    with pytest.raises(FleetError) as raised:
-        within(0.01, threading.Event().wait)
-    assert raised.value.code == "host_timeout"
+    assert code_of(within, 0.01, threading.Event().wait) == "host_timeout"

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import jsonschema
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Batch,
     Document,
@@ -27,6 +26,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines
+from ansible_collections.slb.fleet.tests.unit.errors import code_of
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[5] / "docs" / "report.schema.json").read_text())
@@ -110,9 +110,7 @@ def test_engine_of_another_slice_is_not_unknown():
 
 @pytest.mark.parametrize("documents", [[], [run(("edge-1",)), run(("edge-2",), check=True)]])
 def test_runs_of_different_kinds_are_refused(documents):
-    with pytest.raises(FleetError) as caught:
-        merge_documents(documents, "")
-    assert caught.value.code == "report_invalid"
+    assert code_of(merge_documents, documents, "") == "report_invalid"
 
 
 def test_text_of_another_run_forges_no_line_and_is_no_limit():
@@ -164,9 +162,7 @@ def test_file_that_is_no_report_is_refused(tmp_path):
         texts.append(json.dumps(values))
     for text in texts:
         (tmp_path / "report.json").write_text(text)
-        with pytest.raises(FleetError) as caught:
-            read_document(tmp_path)
-        assert caught.value.code == "report_invalid"
+        assert code_of(read_document, tmp_path) == "report_invalid"
 
 
 def test_report_of_a_later_version_is_read():
