@@ -32,9 +32,12 @@ UNIT = "[Service]\nExecStart=docker start -a slb\n"
 
 @pytest.fixture
 def host(monkeypatch, tmp_path, uptime=clock.uptime):
+    """A host with a container slb that runs, and that nothing verifies."""
     # Records of the tests are up to an hour old, and this machine may have been started a minute ago.
     monkeypatch.setattr(clock, "uptime", lambda: uptime() + 7200)
-    return Host(monkeypatch, tmp_path, FakeRuntime())
+    host = Host(monkeypatch, tmp_path, FakeRuntime())
+    host.runtime.add()
+    return host
 
 
 @pytest.fixture
@@ -103,7 +106,6 @@ def noted_state():
 
 
 def test_prepare_replace_records_and_sets_aside(host):
-    host.runtime.add()
     result = steps.prepare(options(host), False)
     name = result.values["set_aside_as"]
     assert host.runtime.show() == (name, "exited", "no")
@@ -119,13 +121,13 @@ def test_prepare_replace_records_and_sets_aside(host):
 
 
 def test_prepare_install_records_without_container(host):
+    host.runtime.containers.clear()
     result = prepare(host)
     assert (result["set_aside_as"], result["record"]["containers_before"], host.runtime.changes) == (None, [], [])
     assert (restore().values["restored"], host.file()) == (False, None)
 
 
 def test_prepare_check_mode_changes_nothing(host):
-    host.runtime.add()
     before = host.state()
     result = steps.prepare(options(host), True)
     assert (result.changed, result.values["record"]["state"], host.state()) == (True, "prepared", before)
@@ -147,7 +149,6 @@ def test_restore_returns_to_the_state_before(host, status):
 
 
 def test_prepare_killed_at_each_step_is_finished(host):
-    host.runtime.add()
     given = options(host)
     for number in host.kills(lambda: steps.prepare(given, False)):
         result = steps.prepare(given, False)
@@ -203,7 +204,6 @@ def test_set_aside_killed_at_each_step_is_finished_or_restored(host):
     ],
 )
 def test_prepare_changed_host_is_refused(host, change, words):
-    host.runtime.add()
     before, given = host.state(), options(host)
     given["expected"].update(change)
     error = error_of(lambda: steps.prepare(given, False))
@@ -219,14 +219,12 @@ def test_prepare_crash_loop_counts_as_unchanged(host):
 
 
 def test_prepare_interrupted_request_of_another_run_is_refused(host):
-    host.runtime.add()
     assert host.kill_before(2, lambda: prepare(host))
     assert code_of(lambda: prepare(host, request_id="bb22")) == "state_changed"
     assert record.read().request_id == "aa11"
 
 
 def test_prepare_restored_request_is_not_sent_again(host):
-    host.runtime.add()
     before = host.state()
     prepare(host)
     assert host.kill_before(1, restore)
@@ -307,6 +305,8 @@ def test_failed_stop_restores_unless_it_may_be_carried_out(host, answer, is_unkn
 
 
 def test_verified_engine_that_is_gone_again_is_noted(host):
+    host.runtime.containers.clear()
+
     def install(identity):
         prepare(host, request_id=identity)
         mark(identity)
@@ -324,18 +324,28 @@ def test_verified_engine_that_is_gone_again_is_noted(host):
     assert not set_aside().changed
 
 
-@pytest.mark.parametrize("verb", ["update", "rename"])
-def test_prepare_failed_command_restores(host, verb):
+@pytest.mark.parametrize(
+    ("program", "version", "verb", "is_stopped"),
+    [
+        ("docker", "", "update", False),
+        ("docker", "", "rename", True),
+        # A full disk ends the step before the stop.
+        ("podman", "4.3.1", "rename", False),
+        ("podman", "5.1.0", "update", False),
+    ],
+)
+def test_prepare_failed_command_restores(monkeypatch, tmp_path, program, version, verb, is_stopped):
+    host = Host(monkeypatch, tmp_path, FakeRuntime(program, version))
     host.runtime.add()
     before = host.state()
     host.runtime.fails[verb] = "it is broken"
     error = error_of(lambda: prepare(host))
-    assert (error.code, error.values["restored"]) == ("container_command_failed", verb != "update")
-    assert ("it is broken" in error.summary, host.state()) == (True, before)
+    assert (error.code, error.values["restored"]) == ("container_command_failed", is_stopped)
+    assert ("stop" in host.runtime.changes, "it is broken" in error.summary) == (is_stopped, True)
+    assert host.state() == before
 
 
 def test_prepare_full_disk_restores(host, monkeypatch):
-    host.runtime.add()
     before = host.state()[0]
     replace = record.files.replace
 
@@ -352,7 +362,6 @@ def test_prepare_full_disk_restores(host, monkeypatch):
 @pytest.mark.parametrize("is_late", [False, True])
 def test_prepare_command_without_answer_is_unknown(host, is_late):
     """A killed ``docker stop`` is carried out by the daemon later, or was carried out already."""
-    host.runtime.add()
     step = host.runtime.before
 
     def hang(verb):
@@ -375,7 +384,6 @@ def test_prepare_command_without_answer_is_unknown(host, is_late):
 @pytest.mark.parametrize("act", [prepare, lambda _host: set_aside()], ids=["prepare", "set_aside"])
 @pytest.mark.parametrize("unit", ["x.service", None])
 def test_recreated_container_is_reported_with_its_manager(host, unit, act):
-    host.runtime.add()
     verify("c1")
 
     def recreate(_argv, _timeout):
@@ -395,7 +403,6 @@ def test_recreated_container_is_reported_with_its_manager(host, unit, act):
 
 @pytest.mark.parametrize("status", ["running", "paused", "exited"])
 def test_leftover_that_is_started_again_ends_the_step(host, status):
-    host.runtime.add()
     host.meanwhile = lambda *_unused: host.runtime.set(status) if host.runtime.changes[-1:] == ["rename"] else None
     if status == "exited":
         assert prepare(host)["record"]["state"] == "prepared"
@@ -405,7 +412,6 @@ def test_leftover_that_is_started_again_ends_the_step(host, status):
 
 @pytest.mark.parametrize("how", ["start", "ends"])
 def test_restore_container_that_does_not_start(host, how):
-    host.runtime.add()
     before = host.state()
     name = prepare(host)["set_aside_as"]
     host.runtime.fails = {"start": "driver failed"} if how == "start" else {}
@@ -422,7 +428,6 @@ def test_restore_container_that_does_not_start(host, how):
 @pytest.mark.parametrize(("verb", "code"), [("start", "partially_restored"), ("update", None)])
 def test_restore_without_an_answer_after_a_change(host, verb, code):
     """The failure says that the container was changed; one that was restored completely is not a failure."""
-    host.runtime.add()
     prepare(host)
     host.runtime.changes = []
     lost = Completed([], 1, "", "Cannot connect to the Docker daemon")
@@ -436,7 +441,6 @@ def test_restore_without_an_answer_after_a_change(host, verb, code):
 @pytest.mark.parametrize("case", ["earlier container", "requested", "not requested"])
 def test_restore_with_the_name_taken_restores_nothing(host, case):
     """Only a container that came when a request may have been sent may be its engine."""
-    host.runtime.add()
     if case == "earlier container":
         host.runtime.add("c2", "other")
     name = prepare(host)["set_aside_as"]
@@ -466,7 +470,6 @@ def test_restore_with_the_name_taken_restores_nothing(host, case):
 @pytest.mark.parametrize("is_asked", [False, True])
 @pytest.mark.parametrize("is_there", [False, True])
 def test_restore_in_check_mode_changes_nothing(host, is_asked, is_there):
-    host.runtime.add()
     prepare(host)
     if not is_there:
         host.runtime.containers.clear()
@@ -478,7 +481,6 @@ def test_restore_in_check_mode_changes_nothing(host, is_asked, is_there):
 
 def test_prepare_waits_for_a_stop_whose_command_was_killed(host, monkeypatch):
     """Docker carries the stop out after its client is gone: the step must not be reversed before."""
-    host.runtime.add()
     monkeypatch.setattr(container, "INTERVAL", 0.01)
     inspected = []
 
@@ -499,7 +501,6 @@ def test_prepare_waits_for_a_stop_whose_command_was_killed(host, monkeypatch):
 @pytest.mark.parametrize("act", [restore, restore_by_hand])
 def test_restore_waits_for_a_stop_that_may_be_pending(host, monkeypatch, act):
     """A restored container would be stopped later, and no record would show that it ran."""
-    host.runtime.add()
     assert host.kill_before(2, lambda: prepare(host)), "the module dies before the stop"
     before, noted, waited = host.state(), host.file(), []
     monkeypatch.setattr(leftovers, "wait_for_stop", lambda _aside, seconds: waited.append(seconds))
@@ -512,7 +513,6 @@ def test_restore_waits_for_a_stop_that_may_be_pending(host, monkeypatch, act):
 
 @pytest.mark.parametrize("changes", [2, 3], ids=["before the stop", "before the rename"])
 def test_restore_after_a_stop_that_was_pending(host, monkeypatch, changes):
-    host.runtime.add()
     assert host.kill_before(changes, lambda: prepare(host))
     host.runtime.set("running")
     monkeypatch.setattr(leftovers, "wait_for_stop", lambda *_unused: host.runtime.set("exited"))
@@ -520,7 +520,6 @@ def test_restore_after_a_stop_that_was_pending(host, monkeypatch, changes):
 
 
 def test_stop_command_has_the_time_of_the_stop(host):
-    host.runtime.add()
     times = {}
     host.meanwhile = lambda argv, timeout: times.update({verb: timeout for verb in ("stop", "rename") if verb in argv})
     prepare(host, stop_timeout=50)
@@ -531,8 +530,8 @@ def test_stop_command_has_the_time_of_the_stop(host):
 def test_restore_awaits_no_stop_that_was_not_begun(host, monkeypatch, case):
     if case != "killed before the stop":
         monkeypatch.setattr(leftovers, "wait_for_stop", lambda _aside, _seconds: pytest.fail("nothing is pending"))
-    if case != "install":
-        host.runtime.add()
+    if case == "install":
+        host.runtime.containers.clear()
     if case == "started by a person":
         prepare(host)
         host.runtime.set("running", name="slb")
@@ -545,7 +544,6 @@ def test_restore_awaits_no_stop_that_was_not_begun(host, monkeypatch, case):
 
 def test_restore_by_hand_keeps_a_young_request(host):
     """The deployment may be in progress: no run may send another request meanwhile."""
-    host.runtime.add()
     prepare(host, wait_timeout=600)
     mark()
     assert restore_by_hand().values["restored"]
@@ -557,7 +555,6 @@ def test_restore_by_hand_keeps_a_young_request(host):
 def test_restore_by_hand_of_nothing_keeps_the_record(host):
     """A person has deleted the leftover of a verified engine: its record still holds."""
     assert "names no set-aside container" in restore_by_hand().values["msg"]
-    host.runtime.add("c1")
     prepare(host)
     host.runtime.add("c2")
     verify("c2")
@@ -568,7 +565,6 @@ def test_restore_by_hand_of_nothing_keeps_the_record(host):
 
 
 def test_restore_acts_on_old_records_of_its_request(host):
-    host.runtime.add()
     prepare(host, wait_timeout=600)
     assert not restore(open_age=100).changed
     mark()
@@ -582,6 +578,7 @@ def test_restore_acts_on_old_records_of_its_request(host):
 
 
 def test_mark_keeps_the_time_of_the_first(host):
+    host.runtime.containers.clear()
     assert code_of(mark) == "state_changed"
     prepare(host)
     assert code_of(lambda: mark("bb22")) == "state_changed"
@@ -595,8 +592,8 @@ def test_mark_keeps_the_time_of_the_first(host):
 
 @pytest.mark.parametrize("action", ["install", "replace"])
 def test_mark_beside_a_container_that_has_come_is_refused(host, action):
-    if action == "replace":
-        host.runtime.add()
+    if action == "install":
+        host.runtime.containers.clear()
     prepare(host)
     host.runtime.add("c2")
     assert code_of(mark) == "state_changed"
@@ -637,24 +634,6 @@ def test_restore_goes_on_after_a_lost_answer(host, verb, status):
     assert (restore().values["restored"], host.state()) == (True, before)
 
 
-def test_prepare_dead_container_gets_only_a_new_name(host):
-    host.runtime.add(status="dead", policy="always", max=0)
-    before = host.state()
-    prepare(host)
-    assert host.runtime.changes == ["rename"]
-    restore()
-    assert (host.runtime.changes, host.state()) == (["rename", "rename"], before)
-
-
-@pytest.mark.parametrize(("program", "version"), [("docker", ""), ("podman", "4.3.1"), ("podman", "5.1.0")])
-def test_full_disk_ends_the_step_before_the_stop(monkeypatch, tmp_path, program, version):
-    host = Host(monkeypatch, tmp_path, FakeRuntime(program, version))
-    host.runtime.add(policy="no", max=0)
-    host.runtime.fails = {"update": "no space left on device", "rename": "no space left on device"}
-    assert code_of(lambda: prepare(host)) == "container_command_failed"
-    assert (host.runtime.changes, host.runtime.show()) == ([], ("slb", "running", "no"))
-
-
 def test_verify_restores_the_policy_of_the_container(host):
     """A person renames the set-aside container back, and the engine list shows it as running."""
     host.runtime.add(policy="always", max=0)
@@ -667,7 +646,6 @@ def test_verify_restores_the_policy_of_the_container(host):
 
 @pytest.mark.parametrize("is_taken", [False, True])
 def test_restore_removed_container_restores_the_record(host, is_taken):
-    host.runtime.add()
     verify("c1")
     before = host.state()[1]
     prepare(host)
@@ -679,7 +657,6 @@ def test_restore_removed_container_restores_the_record(host, is_taken):
 
 
 def test_install_after_remediate_keeps_the_leftover(host):
-    host.runtime.add()
     verify("c1")
     first = host.state()
     name = set_aside().values["set_aside_as"]
@@ -707,7 +684,6 @@ def test_set_aside_remove_deletes_the_container(host, auto_remove):
 
 def test_set_aside_remove_deletes_what_an_earlier_run_set_aside(host):
     """A run that was killed after its step left it; a leftover of a verified engine is not such a container."""
-    host.runtime.add("c1")
     assert set_aside(container_id="c1", container_state="running", request_id="bb22").changed
     before = host.state()
     shown = set_aside(request_id="cc33", remove=True, check_mode=True)
@@ -728,7 +704,6 @@ def test_set_aside_remove_deletes_what_an_earlier_run_set_aside(host):
 
 def test_set_aside_remove_counts_only_its_own_deletion(host):
     """A person has deleted the container that was set aside: the step has changed nothing."""
-    host.runtime.add("c1")
     assert set_aside(container_id="c1", container_state="running", request_id="bb22").changed
     del host.runtime.containers["c1"]
     before = host.state()
@@ -738,7 +713,6 @@ def test_set_aside_remove_counts_only_its_own_deletion(host):
 
 
 def test_set_aside_of_the_planned_container_only(host):
-    host.runtime.add()
     before = host.state()
     for change in ({"container_id": "c2"}, {"container_state": "exited"}):
         assert code_of(lambda change=change: set_aside(**change)) == "state_changed"
@@ -752,7 +726,6 @@ def test_set_aside_of_the_planned_container_only(host):
 
 
 def test_verify_keeps_or_removes_the_leftover(host):
-    host.runtime.add("c1")
     prepare(host)
     host.runtime.add("c2")
     host.runtime.add("c3", "slb-leftover-of-another-user", "exited")
@@ -779,7 +752,6 @@ def test_verify_keeps_or_removes_the_leftover(host):
 
 @pytest.mark.parametrize(("status", "name"), [("running", ""), ("exited", "mine")])
 def test_verify_keeps_a_leftover_in_use(host, status, name):
-    host.runtime.add("c1")
     prepare(host)
     host.runtime.set(status, name=name)
     host.runtime.add("c2")
@@ -788,7 +760,6 @@ def test_verify_keeps_a_leftover_in_use(host, status, name):
 
 
 def test_last_verified_is_kept_for_the_same_engine(host):
-    host.runtime.add()
     verify("c1")
     prepare(host)
     assert record.read().last_verified == "c1"
@@ -884,7 +855,6 @@ def test_start_that_fails_is_reported(host, monkeypatch, how):
 
 
 def test_remove_is_idempotent(host):
-    host.runtime.add()
     verify("c1")
     assert [steps.remove(check_mode).changed for check_mode in (True, False, False)] == [True, True, False]
     assert host.file() is None
@@ -933,7 +903,6 @@ def test_read_damaged_file_is_invalid(host, content):
     host.path.parent.mkdir()
     host.path.write_text(content, encoding="latin-1")
     assert noted_state() == "invalid"
-    host.runtime.add()
     assert code_of(restore_by_hand) == "record_invalid"
     assert verify("c1").changed
 
@@ -946,7 +915,6 @@ def test_record_that_cannot_be_written_stops_each_step(host, monkeypatch, obstac
     def fail(_path):
         raise OSError(5, "Input/output error")
 
-    host.runtime.add()
     assert record.find_obstacle() is None
     assert not host.path.parent.exists(), "the check writes nothing"
     host.path.parent.mkdir()
@@ -979,7 +947,6 @@ def hold_lock(path, is_held):
 
 
 def test_second_process_waits_for_the_lock(host):
-    host.runtime.add()
     fork = multiprocessing.get_context("fork")
     is_held = fork.Event()
     other = fork.Process(target=hold_lock, args=(record.LOCK, is_held), daemon=True)
@@ -1012,7 +979,6 @@ def test_podman_crash_loop_is_stopped_again(monkeypatch, tmp_path, status):
 
 
 def test_gather_healthy_host_asks_one_command(host, monkeypatch):
-    host.runtime.add("c1")
     prepare(host)
     host.runtime.add("c2")
     verify("c2")
@@ -1026,7 +992,6 @@ def test_gather_healthy_host_asks_one_command(host, monkeypatch):
 
 
 def test_gather_shows_what_became_of_the_containers(host):
-    host.runtime.add("c1")
     verify("c1")
     name = prepare(host)["set_aside_as"]
     facts = gather.gather_facts(["engine_container", "record"])
@@ -1099,29 +1064,29 @@ def test_podman_that_would_start_a_leftover_is_refused(monkeypatch, tmp_path, ve
 
 
 @pytest.mark.parametrize(
-    ("program", "policy", "changes"),
+    ("program", "status", "policy", "changes"),
     [
-        ("docker", "always", ["update", "rename"]),
-        ("podman", "no", ["rename", "rename"]),
+        ("docker", "exited", "always", ["update", "rename"]),
+        ("docker", "dead", "always", ["rename"]),
+        ("podman", "exited", "no", ["rename", "rename"]),
         # With a restart policy that cannot be changed, it may be between two starts of a crash loop.
-        ("podman", "always", RENAMED),
+        ("podman", "exited", "always", RENAMED),
     ],
 )
-def test_stopped_container_is_stopped_only_if_needed(monkeypatch, tmp_path, program, policy, changes):
+def test_stopped_container_is_stopped_only_if_needed(monkeypatch, tmp_path, program, status, policy, changes):
     host = Host(monkeypatch, tmp_path, FakeRuntime(program))
-    host.runtime.add(status="exited", policy=policy, max=0)
+    host.runtime.add(status=status, policy=policy, max=0)
+    before = host.state()
     prepare(host)
     assert host.runtime.changes == changes
+    assert (restore().values["restored"], host.state()) == (True, before)
 
 
 def test_managed_container_is_refused_as_in_its_plan(host, monkeypatch):
     manager = Manager("compose project y", "Remove it.")
     monkeypatch.setattr(container, "find_manager", lambda *_unused: manager)
-    for is_there in (True, False):
-        if is_there:
-            host.runtime.add()
-        else:
-            host.runtime.containers.clear()
+    for containers in (host.runtime.containers, {}):
+        host.runtime.containers = containers
         error = error_of(lambda: prepare(host))
         assert (error.code, error.fix, manager.words in error.summary) == ("managed_by_other", manager.fix, True)
         assert (host.runtime.changes, host.file()) == ([], None)
@@ -1150,7 +1115,6 @@ def spend(monkeypatch, host, **seconds):
     ],
 )
 def test_step_begins_and_goes_on_with_time_to_restore(host, monkeypatch, step, limit, seconds, is_done):
-    host.runtime.add()
     given = options(host, time_limit=limit)
     spend(monkeypatch, host, container=1, **seconds)
     before = host.state()
@@ -1167,6 +1131,7 @@ def test_step_begins_and_goes_on_with_time_to_restore(host, monkeypatch, step, l
 
 @pytest.mark.parametrize(("limit", "is_done"), [(2, True), (1.9, False)])
 def test_install_is_prepared_only_in_time(host, monkeypatch, limit, is_done):
+    host.runtime.containers.clear()
     given = options(host, time_limit=limit)
     spend(monkeypatch, host, container=1)
     if is_done:
@@ -1177,7 +1142,6 @@ def test_install_is_prepared_only_in_time(host, monkeypatch, limit, is_done):
 
 @pytest.mark.parametrize(("limit", "used", "is_done"), [(0, 0, True), (0.5, 1, False)])
 def test_continued_step_needs_only_some_time(host, monkeypatch, limit, used, is_done):
-    host.runtime.add()
     before, given = host.state(), options(host, time_limit=limit)
     assert host.kill_before(2, lambda: prepare(host))
     spend(monkeypatch, host, container=used)
@@ -1189,7 +1153,6 @@ def test_continued_step_needs_only_some_time(host, monkeypatch, limit, used, is_
 
 
 def test_stop_of_a_crash_loop_is_tried_twice(host):
-    host.runtime.add(status="running")
     host.runtime.containers["c1"]["RestartCount"] = 7
     failures = []
 
