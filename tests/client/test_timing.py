@@ -97,11 +97,11 @@ def test_slow_connection_sends_nothing_after_the_deadline(start, monkeypatch, na
     begin = time.monotonic()
     result = run("engine", options(node, sessionid="given", timeout=1, retries=0))
     assert time.monotonic() - begin < 30
+    left = [thread for thread in threading.enumerate() if thread.name == "slb.fleet"]
+    assert [thread.daemon for thread in left] == [True], "it does not keep the process"
     is_over.set()
     assert has_tried.wait(30)
-    for thread in threading.enumerate():
-        if thread.name == "slb.fleet":
-            thread.join(30)
+    left[0].join(30)
     assert (result["code"], result["outcome"]) == ("management_node_unavailable", "rejected")
     assert node.requests == []
 
@@ -150,6 +150,7 @@ def test_each_address_gets_its_share_of_the_time(start, monkeypatch, dead):
 
 PIECES = (
     *("<input ", "<input type=", "<script>", "<style", "&#", "port ", "in use ", "already ", "\\u", "<", "<!--", "%25"),
+    *("<a ", "<style></styl", "&", "&#1", "<?x ", '{"a":', "]]>", "\0"),
     *("{", "[", " ", '"', "1", "端口", "占用", "engine", "(", "aB", "_", "?token=", "timed ", "been "),
 )
 HEADS = ("", "<html>", "<html><input ", "port ", '{"code":1,"msg":"')

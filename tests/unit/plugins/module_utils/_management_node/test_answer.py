@@ -1,7 +1,5 @@
 """The text of an answer, its JSON, and the text that is shown of it: without secrets, in one line."""
 
-import time
-
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import (
@@ -10,10 +8,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer 
     show,
     show_answer,
 )
-
-HOSTILE = [
-    "<script>", "<!--", "<a ", "<style></styl", "<input type=", "&", "&#1", "<?x ", "[", '{"a":', "]]>", "\0", " ",
-]  # fmt: skip
 
 
 def answer(body, kind="", status=200, **more):
@@ -49,15 +43,6 @@ def test_text_is_decoded(body, kind, text):
 def test_page_has_visible_text(body, shown, is_html, is_login):
     page = answer(body)
     assert (page.visible_text, page.is_html, page.has_password_field) == (shown, is_html, is_login)
-
-
-@pytest.mark.parametrize("part", HOSTILE)
-@pytest.mark.parametrize("start", ["<html>", ""])
-def test_hostile_page_is_read_in_time(start, part):
-    page, begin = answer(start + part * (2**20 // len(part))), time.process_time()
-    assert len(show_answer(page, page.visible_text, ('pä"ss /w<1', "en"))) < 120
-    assert (page.parsed, page.has_password_field) == ((), False)
-    assert time.process_time() - begin < 3
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import errno
 import functools
 import gzip
 import io
-import threading
 import zlib
 
 import pytest
@@ -28,15 +27,6 @@ def way():
 def test_failure_of_the_network_shows_the_cause():
     error = OSError(errno.ENETUNREACH, "Network is unreachable")
     assert ": network is unreachable" in way()._failure(error, GET, transport._Line(""), 1).summary
-
-
-def test_name_lookup_that_hangs_does_not_keep_the_process(monkeypatch):
-    over = threading.Event()
-    monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_words, **_named: over.wait(60))
-    assert error_of(way().exchange, GET, {}, 0.1)
-    left = [thread for thread in threading.enumerate() if thread.name == "slb.fleet"]
-    over.set()
-    assert [thread.daemon for thread in left] == [True]
 
 
 def test_context_of_a_folder_trusts_no_other_authority(tmp_path):
