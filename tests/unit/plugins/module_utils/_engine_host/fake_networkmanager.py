@@ -58,6 +58,7 @@ class FakeHost:
     shell: list[str] = field(default_factory=list)
     zone: str = ""
     networking: str = "enabled"
+    has_systemd: bool = True
     has_read_only_profiles: bool = False
     on_up: Any = None
 
@@ -198,7 +199,9 @@ def make_host(folder: Path, monkeypatch: Any) -> FakeHost:
     host = FakeHost(folder, {"eth0": Device("connected", "", [dict(SSH)]), "ens9": Device(), "ens10": Device()})
     exists, isdir = os.path.exists, os.path.isdir
     monkeypatch.setattr(os.path, "exists", lambda path: "/sys/class/net/e" in str(path) or exists(path))
-    monkeypatch.setattr(os.path, "isdir", lambda path: path == "/run/systemd/system" or isdir(path))
+    monkeypatch.setattr(
+        os.path, "isdir", lambda path: host.has_systemd if path == "/run/systemd/system" else isdir(path)
+    )
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(folders, "untrusted", lambda _folder: None)
     monkeypatch.setattr(commands, "find", lambda name: name)

@@ -265,13 +265,6 @@ def test_confirm_after_a_change_elsewhere_rolls_back(host, change):
     assert_untouched(host)
 
 
-def test_adopt_without_systemd_changes_nothing(host, monkeypatch):
-    isdir = os.path.isdir
-    monkeypatch.setattr(os.path, "isdir", lambda path: path != "/run/systemd/system" and isdir(path))
-    assert code_of(adopt, "ens9") == "rollback_impossible"
-    assert_untouched(host)
-
-
 def test_adopt_undoes_changes_whose_timer_is_gone(host):
     adopt("ens10", "ens9")
     assert code_of(adopt) == "change_in_progress"
@@ -294,6 +287,7 @@ def test_adopt_undoes_changes_whose_timer_is_gone(host):
 @pytest.mark.parametrize(
     ("cause", "code"),
     [
+        ({"has_systemd": False}, "rollback_impossible"),
         ({"networking": "disabled"}, "networking_disabled"),
         ({"failing": {"GENERAL.DEVICE"}}, "nmcli_failed"),
         ({"failing": {"address show"}}, "network_not_read"),
