@@ -25,6 +25,29 @@ class Killed(BaseException):
     """Stands for SIGKILL: no handler runs."""
 
 
+class Killer:
+    """Kills what is run before one of its changes, each of which calls ``step``."""
+
+    _left: int | None = None
+
+    def step(self, _name: str = "") -> None:
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                raise Killed
+
+    def kill_before(self, number: int, act: Callable[[], object]) -> bool:
+        """Run ``act`` and kill it before its change ``number``. Return False if it made fewer changes."""
+        self._left = number
+        try:
+            act()
+        except Killed:
+            return True
+        finally:
+            self._left = None
+        return False
+
+
 class FakeRuntime:
     """Docker or Podman with some containers.
 
@@ -139,7 +162,7 @@ class FakeRuntime:
         return ""
 
 
-class Host:
+class Host(Killer):
     """An engine host: a fake runtime, a real record file, and a kill before any change of the two.
 
     ``meanwhile`` is called before each command of the runtime; its result, if any, replaces the answer.
@@ -149,13 +172,12 @@ class Host:
         self.runtime = runtime
         self.path = folder / "facts.d" / "slb_engine.fact"
         self.meanwhile: Callable[[list[str], float], commands.Completed | None] = lambda argv, timeout: None
-        self._left: int | None = None
         self.units = folder / "units"
         self.units.mkdir()
         write = record.files.replace
 
         def replace(path: str, content: bytes, mode: int) -> None:
-            self._step("write")
+            self.step("write")
             write(path, content, mode)
 
         # The tests may be run by any user, who owns the folders.
@@ -180,27 +202,10 @@ class Host:
             monkeypatch.setattr(leftovers, name, 0.0)
         # No stop of the fake runtime is pending.
         monkeypatch.setattr(leftovers, "wait_for_stop", lambda aside, seconds: None)
-        runtime.before = self._step
+        runtime.before = self.step
 
     def _attempt(self, argv: list[str], timeout: float) -> commands.Completed:
         return self.meanwhile(argv, timeout) or self.runtime.attempt(argv, timeout)
-
-    def _step(self, _name: str) -> None:
-        if self._left is not None:
-            self._left -= 1
-            if self._left < 0:
-                raise Killed
-
-    def kill_before(self, number: int, act: Callable[[], object]) -> bool:
-        """Run ``act`` and kill it before its change ``number``. Return False if it made fewer changes."""
-        self._left = number
-        try:
-            act()
-        except Killed:
-            return True
-        finally:
-            self._left = None
-        return False
 
     def kills(self, act: Callable[[], object]) -> Iterator[int]:
         """Run ``act`` from the present state, killed before each of its changes, and finally to its end."""

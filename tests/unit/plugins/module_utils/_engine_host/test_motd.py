@@ -7,6 +7,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import motd
 from ansible_collections.slb.fleet.tests.unit.errors import error_of
+from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_runtime import Killer
 
 TEXT, OTHER = "Authorised use only.\n" * 3, "another file"
 LATER = "motd.bak.29991231T000000Z"
@@ -127,37 +128,22 @@ def test_check_mode_changes_nothing(message):
     assert restore(message).changed
 
 
-class Kill(BaseException):
-    """Stands for SIGKILL: no handler runs."""
-
-
 # Every call that changes the file system.
 CHANGES = ["files.replace", "os.link", "os.unlink", "files.sync_folder"]
 
 
 def killed_at(number, monkeypatch, step):
     """Run ``step`` and kill it before its ``number``-th change. Return False if it ended before."""
-    changes = 0
+    killer = Killer()
 
     def counted(change):
-        def make(*arguments, **options):
-            nonlocal changes
-            changes += 1
-            if changes == number:
-                raise Kill
-            change(*arguments, **options)
-
-        return make
+        return lambda *arguments, **options: (killer.step(), change(*arguments, **options))
 
     with monkeypatch.context() as patch:
         for name in CHANGES:
             module, _, function = name.partition(".")
             patch.setattr(getattr(motd, module), function, counted(operator.attrgetter(name)(motd)))
-        try:
-            step()
-        except Kill:
-            return True
-    return False
+        return killer.kill_before(number - 1, step)
 
 
 @pytest.mark.parametrize("number", range(1, 10))
