@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.modules import engine
 
 UNAVAILABLE = FleetError("management_node_unavailable", "x", "y")
 ENGINE_LIST = {"path": "/x", "name": "name", "address": "address", "state": "state", "running": ["up"]}
+GIVEN = {"name": "edge-1", "manage_ip": "192.0.2.1", "wait": True, "wait_timeout": 60, "engine_list": ENGINE_LIST}
 
 
 @pytest.fixture
@@ -31,15 +32,8 @@ def request_engine(monkeypatch):
         monkeypatch.setattr(engine, "request_install", lambda *_arguments: Install(outcome, 200, "OK"))
         monkeypatch.setattr(engine.time, "monotonic", lambda: now[0])
         monkeypatch.setattr(engine.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-        given = {
-            "name": "edge-1",
-            "manage_ip": "192.0.2.1",
-            "wait": True,
-            "wait_timeout": 60,
-            "engine_list": ENGINE_LIST,
-        }
         try:
-            return engine.operation(None, {**given, **options}, False).values
+            return engine.operation(None, {**GIVEN, **options}, False).values
         except FleetError as error:
             return {**error.values, "code": error.code, "seconds": now[0]}
 

@@ -38,14 +38,9 @@ LOST = {"failed": True, "module_stdout": "", "module_stderr": "Connection reset"
 
 
 def test_declared_keys_only():
-    answer = {
-        "changed": True,
-        "record": {},
-        "ansible_facts": {"slb_base_url": "x"},
-        "ansible_stats": {},
-        "add_group": "x",
-    }
-    assert Host(answer).on_host("engine_record", {}) == {"changed": True, "record": {}}
+    dropped = {"ansible_facts": {"slb_base_url": "x"}, "ansible_stats": {}, "add_group": "x"}
+    kept = {"changed": True, "record": {}}
+    assert Host({**kept, **dropped}).on_host("engine_record", {}) == kept
 
 
 def test_answer_is_bounded_and_visible():
@@ -141,11 +136,7 @@ def test_module_gets_the_time_that_its_task_has_left(monkeypatch, timeout, used,
 @pytest.mark.parametrize(
     ("is_in_awx", "fix", "shown"),
     [
-        (
-            False,
-            "Remove X, then run {}.",
-            "then run `ansible 'edge 7' -i /inventory.yml -b -m slb.fleet.engine_container",
-        ),
+        (False, "Remove X, then run {}.", "run `ansible 'edge 7' -i /inventory.yml -b -m slb.fleet.engine_container"),
         (True, "Remove X, then run {}.", "Remove X, then launch the template of slb.fleet.rollout."),
         (True, "Set aside: X; {} restores it.", "the procedure in Operations (Restoring a leftover) restores it."),
     ],

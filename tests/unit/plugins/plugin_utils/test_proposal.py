@@ -43,11 +43,7 @@ UNMAPPED = rows("running", "deploying", "Upgrading")
 TWO = {"alarms": rows(*UP)[:2], "engines": rows(*UP)}
 DRF = {"count": 3, "next": None, "previous": None, "results": rows(*UP)}
 CASES = {
-    "Spring page": (
-        SPRING,
-        option("content", total="totalElements", **WORDS),
-        ["list: 3 of 3. Not in the list: none."],
-    ),
+    "Spring page": (SPRING, option("content", total="totalElements", **WORDS), ["3 of 3. Not in the list: none."]),
     "Spring HAL": (HAL, option("_embedded.engines", **WORDS), ["page.totalElements"]),
     "envelope": (EXTJS, option("data.items", total="data.total", **WORDS), ["Set deploying: no such word now."]),
     "DRF": (DRF, option("results", **WORDS), ["all engines: count."]),

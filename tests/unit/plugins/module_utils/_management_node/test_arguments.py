@@ -138,24 +138,11 @@ def test_secrets_are_not_shown():
     assert all(CONNECTION_ARGUMENTS[option]["no_log"] for option in (*SECRET_OPTIONS, "headers"))
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        *(
-            "X: y",
-            ["X"],
-            {"X": 1},
-            {1: "x"},
-            {"X y": "x"},
-            {"X": "a\r\nB: c"},
-            {"X": ""},
-            {"X": "ä"},
-            {"Cookie": "a=1"},
-        ),
-        *({name: "x"} for name in ("host", "Content-Length", "Transfer-Encoding", "")),
-    ],
-    ids=str,
-)
+HEADERS = ["X: y", ["X"], {"X": 1}, {1: "x"}, {"X y": "x"}, {"X": "a\r\nB: c"}, {"X": ""}, {"X": "ä"}]
+HEADERS += [{name: "x"} for name in ("Cookie", "host", "Content-Length", "Transfer-Encoding", "")]
+
+
+@pytest.mark.parametrize("headers", HEADERS, ids=str)
 def test_unusable_headers_are_invalid(headers):
     assert error_of(connect, headers=headers).code == "invalid_option"
 

@@ -124,13 +124,8 @@ def test_text_of_another_run_forges_no_line_and_is_no_limit():
 
 
 def test_text_of_another_run_is_no_option_of_next():
-    values = run(
-        (),
-        ("edge-1",),
-        inventory=("-i", "x.yml", "-e", "@evil.yml"),
-        options=("-e", "@evil.yml"),
-        extra_vars=("@evil.yml",),
-    ).as_json()
+    evil = ("-e", "@evil.yml")
+    values = run((), ("edge-1",), inventory=("-i", "x.yml", *evil), options=evil, extra_vars=evil[1:]).as_json()
     whole = merge_documents([document_from(json.dumps(values))], "whole")
     words = "ansible-playbook -i INVENTORY slb.fleet.rollout --limit edge-1 -e ..."
     assert whole.run.next == words

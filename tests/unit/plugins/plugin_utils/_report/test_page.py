@@ -76,12 +76,7 @@ def test_names_in_the_picture_are_text():
         ("rollout", 3, ['reference/messages.md#unverified_container" rel', "<dd>1 engine installed</dd>"], ["Batches"]),
         ("rollout", 3, ["<svg"], []),
         ("rollout", 2, ["<b>2</b> hosts"], ["<svg"]),
-        (
-            "rollout",
-            1,
-            ["<title>OK: ", '<span class="healthy">OK</span>', "<b>1</b> host<"],
-            ["<svg", "Needs attention"],
-        ),
+        ("rollout", 1, ["<title>OK: ", '"healthy">OK</span>', "<b>1</b> host<"], ["<svg", "Needs attention"]),
         ("audit", 3, [], ["<svg", "\x1b"]),
     ],
 )

@@ -43,12 +43,8 @@ def test_status_is_settled_when_it_was_reached_and_stayed():
     run.plan("edge-1", told.HEALTHY, seconds=10)
     run.fail("edge-2", told.RUNNING)
     run.plan("edge-3", told.ABSENT)
-    document = run.ended()
-    assert [of(document, name).settled for name in ("edge-1", "edge-2", "edge-3")] == [
-        "2026-11-20T12:00:30Z",
-        "2026-11-20T12:00:41Z",
-        None,
-    ]
+    settled = [host.settled for host in run.ended().hosts]
+    assert settled == ["2026-11-20T12:00:30Z", "2026-11-20T12:00:41Z", None]
 
 
 def test_group_of_different_causes_has_no_summary():
@@ -110,11 +106,8 @@ def test_state_after_a_cut_step_is_shown():
     run.task("edge-1", CONTAINER, rescue)
     host = of(run.ended())
     assert [each.code for each in host.changes] == ["step_unknown", "container_restored"]
-    assert (host.status, host.summary, host.observations[-1]) == (
-        "failed",
-        "Not done.",
-        "afterwards: Container slb is running.",
-    )
+    assert (host.status, host.summary) == ("failed", "Not done.")
+    assert host.observations[-1] == "afterwards: Container slb is running."
 
 
 def test_run_killed_in_a_step_counts_the_host_as_changed():
@@ -165,10 +158,8 @@ def test_late_host_is_in_progress_until_it_is_collected(is_collected):
         run.fail("edge-1", told.RUNNING)
     document = run.ended("interrupted")
     assert statuses(document) == ["failed" if is_collected else "interrupted", "healthy", "healthy"]
-    assert [(batch.hosts, batch.late, batch.failed) for batch in document.run.batches] == [
-        (2, 1, int(is_collected)),
-        (1, 0, 0),
-    ]
+    found = [(batch.hosts, batch.late, batch.failed) for batch in document.run.batches]
+    assert found == [(2, 1, int(is_collected)), (1, 0, 0)]
     assert [host.batch for host in document.hosts] == [0, 0, 1]
 
 
@@ -256,15 +247,10 @@ WRONG = {"action": "fail", "code": "interface_not_adopted", "summary": "x", "fix
         (("rollout", RETIRED), {"check": True}, " slb.fleet.rollout --limit edge-1"),
         *(((name, None), {}, f"yml slb.fleet.{name} --limit edge-1") for name in ("diagnose", "audit", "rollout")),
         # Without an approval, the next command changes nothing, also if another host failed for another cause.
-        *(
-            (
-                ("rollout", plan, *others),
-                R_JSON,
-                f"yml slb.fleet.rollout --check --limit {','.join(['edge-1', *others])}",
-            )
-            for plan in (NOT_APPROVED, NO_APPROVAL)
-            for others in ((), ("edge-2",))
-        ),
+        (("rollout", NOT_APPROVED), R_JSON, "yml slb.fleet.rollout --check --limit edge-1"),
+        (("rollout", NO_APPROVAL), R_JSON, "yml slb.fleet.rollout --check --limit edge-1"),
+        (("rollout", NOT_APPROVED, "edge-2"), R_JSON, "yml slb.fleet.rollout --check --limit edge-1,edge-2"),
+        (("rollout", NO_APPROVAL, "edge-2"), R_JSON, "yml slb.fleet.rollout --check --limit edge-1,edge-2"),
         (("rollout", NOT_APPROVED), {"awx_job_id": 7}, "approve its new plan."),
         (("rollout", None), {"awx_job_id": 7}, "of slb.fleet.rollout, with the limit edge-1."),
         (("rollout", None, *map(str, range(30))), {"awx_job_id": 7}, "Launch the template of slb.fleet.rollout."),
