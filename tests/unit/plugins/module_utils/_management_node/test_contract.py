@@ -37,12 +37,7 @@ def case(call, status, body, headers=None, defect="", own=OWN, **more):
     return Case(call, answer, f"https://console.example{PATHS[call]}", own if call == "install" else (), **more)
 
 
-def table(answers):
-    """Return the rows of ``answers`` as pytest parameters: expected meaning, and arguments of ``case``."""
-    rows = [(expected, each) for expected, group in answers for each in group]
-    return pytest.mark.parametrize(("expected", "given_answer"), rows, ids=lambda value: str(value)[:60])
-
-
+# Meanings, and for each the arguments of ``case``.
 INSTALL = [
     ("requested", [
         (200, {"code": 0, "msg": "installation started"}), (200, {"success": True}), (200, {"code": "0"}),
@@ -115,7 +110,9 @@ INSTALL = [
         *((status, {"success": False, "msg": text}) for status in (200, 400, 409) for text in (
             "Engine is being deployed", "deploying", "Request already submitted", "Installation in progress",
             "already running; engine already exists", "request timed out", "timeout waiting for agent",
-            "context deadline exceeded", "请求超时", "部署中", "任务处理中", "正在部署 引擎已存在", "请勿重复提交"
+            "context deadline exceeded", "请求超时", "部署中", "任务处理中", "正在部署 引擎已存在", "请勿重复提交",
+            "engine is installing", "引擎安装中", "another operation is running", "job for this engine already exists",
+            "a request for this host is pending", "處理中",
         )),
         (409, {"error": "DEPLOYMENT_IN_PROGRESS"}), (409, {"code": "ALREADY_RUNNING"}), (409, {"error": "TIMED_OUT"}),
         (409, '["\\u90e8\\u7f72\\u4e2d"]'), (409, '"\\u8d85\\u65f6"'), (400, {"data": {"x": ["deploying"]}}),
@@ -129,6 +126,15 @@ INSTALL = [
         # A text states nothing.
         (200, "OK"), (200, "true"), (200, "42"), (200, "Installation failed"), (200, {"msg": "failed"}),
         (200, ["installation failed"]), (200, b"\0\1\2\3"), (200, "[" * 100_000), (200, '{"code":' + "1" * 9999 + "}"),
+        # What was accepted, with words of a refusal
+        (200, {"status": "started", "message": "port 443 allocated to edge-1"}),
+        (200, {"status": "processing", "message": "host already exists"}), (200, "端口未被占用 安装已开始"),
+        (200, {"code": 1, "msg": "安装任务已提交 端口8443使用默认值"}),
+        (200, {"msg": "port 8000 is not in use. Installation started."}), (200, "mkdir a: already exists\nstarted"),
+        (200, {"message": "network slb already exists, skipping\ninstallation started"}),
+        # Success or a deployment, together with an answer about the session
+        (401, {"success": True}), (401, {"msg": "deployment in progress"}), (202, {"code": 401, "msg": "queued"}),
+        (200, {"code": 401, "success": True, "msg": "started"}),
     ]),
     ("session over", [
         (401, ""), (401, {"msg": "SSH authentication failed"}), (200, {"code": 401, "msg": "no"}),
@@ -143,11 +149,6 @@ INSTALL = [
         )
     ]),
 ]  # fmt: skip
-
-
-@table(INSTALL)
-def test_install_answer_has_its_meaning(expected, given_answer):
-    assert judge(case("install", *given_answer)).meaning == expected
 
 
 @pytest.mark.parametrize(
@@ -166,33 +167,6 @@ def test_install_answer_has_its_meaning(expected, given_answer):
 )  # fmt: skip
 def test_engine_name_in_the_answer_decides_nothing(expected, name, answer):
     assert judge(case("install", *answer, own=(name, "192.0.2.1"))).meaning == expected
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        # What was accepted, with words of a refusal
-        (200, {"status": "started", "message": "port 443 allocated to edge-1"}),
-        (200, {"status": "processing", "message": "host already exists"}),
-        (200, {"code": 1, "msg": "安装任务已提交 端口8443使用默认值"}),
-        (200, {"msg": "port 8000 is not in use. Installation started."}),
-        (200, {"message": "network slb already exists, skipping\ninstallation started"}),
-        (200, "端口未被占用 安装已开始"),
-        (200, "mkdir /opt/slb: already exists\ninstall started"),
-        # Success or a deployment, together with an answer about the session
-        (401, {"success": True}),
-        (401, {"msg": "deployment in progress"}),
-        (200, {"code": 401, "success": True, "msg": "started"}),
-        (202, {"code": 401, "msg": "queued"}),
-        # A deployment that goes on
-        *((409, {"msg": text}) for text in (
-            "engine is installing", "引擎安装中", "another operation is running", "job for this engine already exists",
-            "a request for this host is pending", "DEPLOYMENT_IN_PROGRESS", "處理中"
-        )),
-    ],
-)  # fmt: skip
-def test_deployment_that_may_go_on_is_not_refused(answer):
-    assert judge(case("install", *answer)).meaning == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -231,16 +205,6 @@ LOGIN_WITHOUT_COOKIE = [
 ]
 
 
-@table(LOGIN)
-def test_login_answer_with_cookie_has_its_meaning(expected, given_answer):
-    assert judge(case("login", *given_answer, has_session=True)).meaning == expected
-
-
-@table(LOGIN_WITHOUT_COOKIE)
-def test_login_answer_without_cookie_is_no_session(expected, given_answer):
-    assert judge(case("login", *given_answer)).meaning == expected
-
-
 @pytest.mark.parametrize(("status", "is_repeated"), [(502, True), (503, True), (504, True), (429, False), (500, False)])
 def test_login_is_repeated_if_no_account_is_locked(status, is_repeated):
     assert judge(case("login", status, "")).is_repeated is is_repeated
@@ -277,22 +241,18 @@ LISTS = [
     ("no list", [(404, {"detail": "Invalid page."}), (404, START_PAGE)]),
     ("unusable", [(200, ")]}',\n{}"), (200, "[" * 10**5), (200, {"success": True, "error": "shard 2", "items": []})]),
 ]  # fmt: skip
+ANSWERS = [
+    ("install", INSTALL, {}), ("login", LOGIN, {"has_session": True}), ("login", LOGIN_WITHOUT_COOKIE, {}),
+    ("license", GET + LICENSES, {}), ("list", GET + LISTS, {}),
+]  # fmt: skip
+TABLE = [
+    (call, expected, each, state) for call, groups, state in ANSWERS for expected, group in groups for each in group
+]
 
 
-@table(GET)
-@pytest.mark.parametrize("call", ["license", "list"])
-def test_get_answer_of_both_calls_has_its_meaning(call, expected, given_answer):
-    assert judge(case(call, *given_answer)).meaning == expected
-
-
-@table(LICENSES)
-def test_license_answer_has_its_meaning(expected, given_answer):
-    assert judge(case("license", *given_answer)).meaning == expected
-
-
-@table(LISTS)
-def test_list_answer_has_its_meaning(expected, given_answer):
-    assert judge(case("list", *given_answer)).meaning == expected
+@pytest.mark.parametrize(("call", "expected", "given_answer", "state"), TABLE, ids=lambda value: str(value)[:60])
+def test_answer_has_its_meaning(call, expected, given_answer, state):
+    assert judge(case(call, *given_answer, **state)).meaning == expected
 
 
 @pytest.mark.parametrize(
@@ -311,10 +271,8 @@ def test_state_of_the_session_changes_the_meaning(call, status, body, state, exp
 
 
 def test_each_row_decides_an_answer_of_the_tables():
-    tables = {"install": INSTALL, "login": LOGIN + LOGIN_WITHOUT_COOKIE, "license": GET + LICENSES, "list": GET + LISTS}
-    answers = [(call, each) for call, groups in tables.items() for _meaning, group in groups for each in group]
     states = ({}, {"has_session": True}, {"has_served": True}, {"has_new_token": True})
-    met = {judge(case(call, *each, **state)).when for call, each in answers for state in states}
+    met = {judge(case(call, *each, **state)).when for call, _meaning, each, _state in TABLE for state in states}
     assert [row.when for row in ROWS if row.when not in met] == ["nothing of the request was sent"]
 
 
