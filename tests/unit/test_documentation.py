@@ -54,7 +54,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", EXAMPLES / "README.md"]
+LINKED = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *EXAMPLES.rglob("*.md"), *ROOT.glob("roles/*/*.md")]
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())

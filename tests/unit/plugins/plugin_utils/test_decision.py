@@ -338,6 +338,9 @@ def test_decide_is_total_and_safe(step):
             assert policy.stopped_engine == "start" and not policy.remediates, context
         if plan.action == "none":
             assert box.state == "running", context
+        verified_by = "engine_list" if state.listed.state == "running" else "host"
+        assert plan.verified_by == (verified_by if plan.action in ("none", "record") else None), context
+        assert plan.by_list == (plan.code == "leftover"), "it is replaced only because of the list"
         if plan.code == "healthy" or plan.action == "record":
             assert box.health not in ("starting", "unhealthy"), context
         if plan.action == "record" and state.has_list:
@@ -457,25 +460,6 @@ def test_decide_names_what_to_do_and_nothing_else(state, has, lacks):
 def test_decide_unverified_container_advises_no_set_policy(policy):
     plan = decide(host(CRASHING), Policy(unverified_engine=policy))
     assert (plan.code, "slb_unverified_engine" in plan.fix) == ("unverified_container", policy == "fail")
-
-
-@pytest.mark.parametrize(
-    ("state", "policy", "verified_by", "by_list"),
-    [
-        (host(note=record()), Policy(), "host", False),
-        (host(note=record(), listed="running"), Policy(), "engine_list", False),
-        (host(listed="running"), Policy(), "engine_list", False),
-        (host(container(), OWN), Policy(), "host", False),
-        (host(), Policy(unverified_engine="adopt"), "host", False),
-        (host(), Policy(unverified_engine="replace"), None, False),
-        (host(EXITED), Policy(), None, False),
-        (host(listed="not_listed"), Policy(), None, True),
-        (host(container(connections=2), listed="not_listed"), Policy(), None, False),
-    ],
-)
-def test_decide_says_what_its_plan_relies_on(state, policy, verified_by, by_list):
-    plan = decide(state, policy)
-    assert (plan.verified_by, plan.by_list) == (verified_by, by_list)
 
 
 @pytest.mark.parametrize(

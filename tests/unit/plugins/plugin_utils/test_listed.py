@@ -87,11 +87,7 @@ def test_listed_name_instead_of_an_address_is_unknown(address):
 
 
 def test_engine_table_shows_each_engine_and_each_host_once():
-    engines = [
-        {"name": "edge-1", "address": "192.0.2.11", "state": "running", "console_state": "up"},
-        {"name": "ghost", "address": "192.0.2.99", "state": "failed", "console_state": "error"},
-        {"name": "edge-3", "address": "192.0.2.13", "state": "running", "console_state": "up"},
-    ]
+    engines = [entry(), entry("ghost", "192.0.2.99", "failed", "error"), entry("edge-3", "192.0.2.13")]
     hosts = {"h1": ["edge-1", "192.0.2.11"], "h2": ["edge-2", "192.0.2.12"], "h3": ["edge-3", "192.0.2.33"]}
     _head, *rows = engine_table(engines, hosts)
     assert [(row.split()[0], row.split()[4], " yes" in row) for row in rows] == [

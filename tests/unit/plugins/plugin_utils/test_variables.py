@@ -9,34 +9,21 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.modules import interface
+from ansible_collections.slb.fleet.plugins.plugin_utils import _variables as variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
-    DEFAULTS,
-    RANGES,
-    checked,
-    decrypted,
-    known_secrets,
-    raw_value,
-    read_variables,
-    refuse_in_inventory,
-    show_extra_vars,
-    trust_as_template,
-    unknown_variables,
-    value_of,
-)
 from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
 def _trusted(value):
-    return trust_as_template(value) if isinstance(value, str) else value
+    return variables.trust_as_template(value) if isinstance(value, str) else value
 
 
-def read(**variables):
-    known = {"inventory_hostname": "edge-1", **{f"slb_{name}": _trusted(value) for name, value in variables.items()}}
+def read(**given):
+    known = {"inventory_hostname": "edge-1", **{f"slb_{name}": _trusted(value) for name, value in given.items()}}
     templar = Templar(loader=DataLoader(), variables=known)
-    return read_variables(known, templar)
+    return variables.read_variables(known, templar)
 
 
 def test_defaults_name_the_host():
@@ -78,7 +65,7 @@ OF_RUNS = ("serial", "max_fail_percentage", "batch_pause")
 )
 def test_wrong_value_is_refused_by_name(name, value):
     given = {"manage_ip_translated": True, name: value}
-    error = error_of(checked, name, value) if name in OF_RUNS else error_of(read, **given)
+    error = error_of(variables.checked, name, value) if name in OF_RUNS else error_of(read, **given)
     assert (error.code, f"slb_{name}" in str(error)) == ("invalid_variable", True)
 
 
@@ -123,7 +110,7 @@ def test_number_is_accepted_within_its_bounds_only(name):
     ],
 )
 def test_value_is_read_in_its_type(name, value, expected):
-    assert checked(name, value) == expected
+    assert variables.checked(name, value) == expected
 
 
 @pytest.mark.parametrize(
@@ -136,22 +123,22 @@ def test_value_is_read_in_its_type(name, value, expected):
 )
 def test_secret_that_is_undefined_names_only_the_variable(password, is_named, is_undefined):
     known = {"slb_password": _trusted(password)}
-    error = error_of(value_of, "slb_password", known, Templar(loader=DataLoader(), variables=known))
+    error = error_of(variables.value_of, "slb_password", known, Templar(loader=DataLoader(), variables=known))
     assert error.code == "invalid_variable"
     assert ("vault_password" in str(error), "unsafe" in error.fix) == (is_named, not is_undefined)
 
 
 def test_variable_may_name_a_variable_that_names_another():
     known = {f"x{number}": f"{{{{ x{number + 1} }}}}" for number in range(9)}
-    assert raw_value("{{ x0 }}", {**known, "x9": True}) is True
-    assert raw_value("{{ x0 }}", {"x0": "{{ x0 }}"}) == "{{ x0 }}"
-    assert raw_value("{{ unknown }}", {}) == "{{ unknown }}"
+    assert variables.raw_value("{{ x0 }}", {**known, "x9": True}) is True
+    assert variables.raw_value("{{ x0 }}", {"x0": "{{ x0 }}"}) == "{{ x0 }}"
+    assert variables.raw_value("{{ unknown }}", {}) == "{{ unknown }}"
 
 
 def test_misspelled_variable_is_found():
     known = ("slb_settle", "slb_plan", "slb_base_url", "slb_hosts", "slb_fleet_17", "slb_awx_name", "slb_license_x")
     unknown = {"slb_setle": "slb_settle", "slb_qqqqqq": ""}
-    assert unknown_variables([*known, "other", *unknown]) == unknown
+    assert variables.unknown_variables([*known, "other", *unknown]) == unknown
 
 
 class _HostVars:
@@ -168,7 +155,7 @@ class _HostVars:
 def test_variable_of_the_run_is_rejected_in_the_inventory(name):
     def refuse(value, **of_host):
         known = {"inventory_hostname": "edge-1", "hostvars": _HostVars(**of_host), name: value}
-        refuse_in_inventory(known, DataLoader())
+        variables.refuse_in_inventory(known, DataLoader())
 
     assert code_of(refuse, 1, **{name: 1}) == "invalid_variable"
     refuse(1)  # of a play
@@ -184,7 +171,7 @@ def test_repeated_default_is_that_of_the_role():
     for file in ROOT.glob("roles/*/vars/main.yml"):
         for number, name in COPY.findall(file.read_text()):
             found.setdefault(name, set()).add(int(number))
-    assert found == {name: {DEFAULTS[name]} for name in found}
+    assert found == {name: {variables.DEFAULTS[name]} for name in found}
     assert {"slb_host_timeout", "slb_stop_timeout", "slb_throttle", "slb_batch_pause"} == set(found)
 
 
@@ -213,33 +200,33 @@ def test_repeated_default_is_that_of_the_role():
     ],
 )
 def test_extra_variables_are_shown_without_secrets(given, shown):
-    assert show_extra_vars(given, ["N0de!"]) == shown
+    assert variables.show_extra_vars(given, ["N0de!"]) == shown
 
 
 def test_secrets_of_a_run_are_known_by_their_names(monkeypatch):
     monkeypatch.setenv("SLB_PASSWORD", "of the environment")
     secrets = {"slb_password": "a", "ansible_become_pass": "b", "slb_headers": {"X": "c"}}
-    assert known_secrets({**secrets, "slb_hosts": "d", "token": 7}) == {"a", "b", "c", "of the environment"}
+    assert variables.known_secrets({**secrets, "slb_hosts": "d", "token": 7}) == {"a", "b", "c", "of the environment"}
 
 
 @pytest.mark.parametrize("name", ["slb_plan", "__slb_failure", "__slb_install"])
 def test_name_of_a_result_is_refused_before_the_first_check(monkeypatch, tmp_path, name):
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
     given = {"inventory_hostname": "edge-1", name: {"plan": {"action": "none"}}}
-    error = error_of(refuse_in_inventory, given, DataLoader(), is_check=True)
+    error = error_of(variables.refuse_in_inventory, given, DataLoader(), is_check=True)
     assert error.summary == f"Variable {name} is set by the run itself."
-    refuse_in_inventory(given, DataLoader())
+    variables.refuse_in_inventory(given, DataLoader())
     # A condition of an import skipped the task that registers it.
-    refuse_in_inventory({**given, name: {"skipped": True, "changed": False}}, DataLoader(), is_check=True)
+    variables.refuse_in_inventory({**given, name: {"skipped": True, "changed": False}}, DataLoader(), is_check=True)
     Reservations().reserve("name", "edge-1")
-    refuse_in_inventory(given, DataLoader(), is_check=True)
+    variables.refuse_in_inventory(given, DataLoader(), is_check=True)
 
 
 @pytest.mark.parametrize("option", ["dhcp_timeout", "confirm_timeout"])
 def test_interface_has_the_range_of_the_variable(monkeypatch, option):
     monkeypatch.setattr(interface.adoption, "adopt", lambda wanted, _check_mode: wanted)
     given = {"interfaces": [], "allow_unmatched": False, "state": "present", "dhcp_timeout": 15, "confirm_timeout": 60}
-    least, most = RANGES[option]
+    least, most = variables.RANGES[option]
     for value in (least, most):
         assert getattr(interface.operation({**given, option: value}, True), option) == value
     for value in (least - 1, most + 1):
@@ -253,5 +240,5 @@ def test_vaulted_value_is_read_as_its_text():
         def __str__(self):
             return "text"
 
-    assert decrypted(Vaulted()) == "text"
-    assert decrypted(7) == 7
+    assert variables.decrypted(Vaulted()) == "text"
+    assert variables.decrypted(7) == 7
