@@ -8,7 +8,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     CONNECTION_ARGUMENTS,
     Connection,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._values import missing
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import trust_as_template
 from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
@@ -42,13 +41,6 @@ def test_message_names_the_value_as_the_user_gave_it(monkeypatch, task, variable
     error = error_of_task(task, variables)
     assert error.code == code
     assert words in str(error)
-
-
-def test_missing_variable_of_a_role_is_named():
-    error = missing("base_url").named({"base_url": "slb_base_url"})
-    assert (error.code, error.fix) == ("missing_variable", "Set slb_base_url or SLB_BASE_URL.")
-    error = missing("engine_list.state").named({"engine_list": "slb_engine_list"})
-    assert (error.code, error.fix) == ("missing_variable", "Set slb_engine_list.state.")
 
 
 def test_client_names_options_as_the_user_gave_them(monkeypatch):
