@@ -29,7 +29,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
 
 ENGINE = Engine("edge-1", "192.0.2.1", "https://console.example")
 OTHER = Engine("edge-2", "192.0.2.2", "https://console.example")
-NEW, OLD = "new" * 21, "old" * 21
+NEW, MIDDLE, OLD = "new" * 21, "mid" * 21, "old" * 21
 IDS = (None, NEW, OLD)
 LISTED = (
     *("not_configured", "running", "deploying", "failed", "not_listed", "elsewhere", "other_name", "empty", "unknown"),
@@ -153,7 +153,11 @@ ROWS = [
     (host(ABSENT, replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
     (host(container("exited", OLD), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
     (host(ABSENT, replace(OWN, set_aside=SET_ASIDE), "running"), Policy(), "restore", "deployment_missing"),
+    (host(ABSENT, replace(OWN, set_aside=replace(SET_ASIDE, exists=None))), Policy(), "restore", "deployment_missing"),
+    (host(ABSENT, replace(OWN, set_aside=SET_ASIDE)), Policy(remediates=True), "install", "not_installed"),
     (host(ABSENT, replace(OWN, set_aside=DELETED)), Policy(), "install", "deployment_failed"),
+    # Another container has replaced the one that was set aside.
+    (host(container("exited", MIDDLE), replace(OWN, set_aside=SET_ASIDE)), Policy(), "replace", "deployment_failed"),
     (host(container("paused"), OWN), Policy(), "fail", "unverified_container"),
     (host(EXITED, OWN, requests=1), Policy(), "replace", "deployment_failed"),
     (host(EXITED, OWN, requests=2), Policy(), "fail", "no_further_request"),
@@ -360,28 +364,6 @@ def test_decide_unwritable_record_never_changes_a_host(state):
     for box in get_args(ContainerState):
         plan = decide(host(container(box), Record(state, "x", unwritable="read-only", engine=ENGINE)), Policy())
         assert plan.action in ("none", "wait", "fail")
-
-
-MIDDLE = "mid" * 21
-
-
-@pytest.mark.parametrize(
-    ("box", "aside", "action"),
-    [
-        (ABSENT, SET_ASIDE, "restore"),
-        (ABSENT, replace(SET_ASIDE, exists=None), "restore"),
-        (ABSENT, DELETED, "install"),
-        (ABSENT, None, "install"),
-        (container("exited", OLD), SET_ASIDE, "restore"),
-        (container("exited", OLD), None, "replace"),
-        (container("exited", MIDDLE), SET_ASIDE, "replace"),
-        (container("exited", NEW), SET_ASIDE, "replace"),
-    ],
-)
-def test_decide_restores_what_nothing_has_replaced(box, aside, action):
-    note = replace(OWN, containers_before=(OLD, MIDDLE), set_aside=aside)
-    assert decide(host(box, note), Policy()).action == action
-    assert decide(host(box, note), Policy(remediates=True)).action in ("install", "replace")
 
 
 @pytest.mark.parametrize(
