@@ -4,8 +4,6 @@ All stages of `make test`, or those named: `python tests/run.py ruff unit`. With
 `make test` leaves out as well. Each stage's output is kept in .cache/test-logs.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

@@ -1,7 +1,5 @@
 """What reaches a job of AWX from a launch: the answers to a survey, marked as AWX marks them, and its own variables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 arguments with their own specifications and record them, and no AWX is contacted.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

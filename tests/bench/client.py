@@ -2,8 +2,6 @@
 and ansible.builtin.assert, in turns, against one server. Prints medians of CPU time, and their ratios.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import resource

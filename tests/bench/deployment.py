@@ -10,8 +10,6 @@ With --uneven, deployments take 20 to 40 s, and one in ten 120 s. Prints the tim
 no task costs anything, and after the canary a tenth, then a quarter of the hosts are in progress at any time.
 """
 
-from __future__ import annotations
-
 import argparse
 import heapq
 import json

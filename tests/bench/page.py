@@ -6,8 +6,6 @@ page twice. Prints the size, and the medians of the milliseconds from the reques
 and all has its place: in a Chromium that is just starting, and then.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import statistics

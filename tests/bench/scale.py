@@ -11,8 +11,6 @@ most 1.2 in the largest; for a troubled one, the slope is at most 0.1 above. If 
 again, because another program on the machine adds costs.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

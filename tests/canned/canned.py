@@ -1,7 +1,5 @@
 """Real runs of the playbooks, over hosts whose answers are kept: in seconds, and without a lab."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The commands, plays and settings of the pages can be typed: Ansible runs each, without a host."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import os

@@ -1,7 +1,5 @@
 """What runs say of themselves: real ones of the playbooks, over hosts whose answers are kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Real runs of ansible-playbook against fake management nodes. Everything that a run leaves behind is in one folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

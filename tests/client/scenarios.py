@@ -1,7 +1,5 @@
 """What a management node may do to the client, and the expected result: one entry for each behavior."""
 
-from __future__ import annotations
-
 import datetime
 import email.utils
 import gzip

@@ -2,8 +2,6 @@
 credential of the management node in the environment and what came with the launch marked as such.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 An unknown keyword or module is an error, so that the tasks of the role cannot change without this reader.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 from functools import cache, lru_cache

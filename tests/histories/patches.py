@@ -1,7 +1,5 @@
 """Connect the code of the collection with the simulated world: time, files, processes, sockets, SSH and TLS."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import io

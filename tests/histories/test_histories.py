@@ -4,8 +4,6 @@ A history is a setup and a list of events. Each event waits for its point (a kin
 such points to skip), then happens to the run that stands there. The next event waits from then on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Tests leave a host as they found it: what they do not restore themselves, a fixture restores after a module or a test.
 """
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """Runs the collection against a lab, as a user does: by Ansible's own commands, over SSH."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """What the interface tests check, on the hosts and from outside."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

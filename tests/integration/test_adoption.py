@@ -1,7 +1,5 @@
 """Adoption on NetworkManager 1.30, 1.42 and 1.52: what is adopted stays, and nothing else of a host changes."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

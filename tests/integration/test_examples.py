@@ -4,8 +4,6 @@ Only what an example cannot know is put in: the lab's management node for consol
 that is there.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

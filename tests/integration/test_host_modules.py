@@ -1,7 +1,5 @@
 """The modules of engine hosts on real containers: all states, kills, users without rights, full disks."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The molecule scenario, against the artifact that users install, on the lab of this folder."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The modules on a host with real Podman and no Docker: 5.4 in each run, 3.0 and 4.3 in the thorough ones."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One real run of each promise on the shared lab: check mode, deployment, replacement, banner, interface, report."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a page has its reader type, and a shell that types it."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

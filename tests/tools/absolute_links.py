@@ -6,8 +6,6 @@ README.md with its picture; those of other pages are in the artifact. ``BASE``: 
 shown, as https://.../blob/TAG. Its content is below the same address with raw in place of blob.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import sys

@@ -1,7 +1,5 @@
 """Write the generated pages and the examples in pages: `tests/tools/python tests/tools/reference.py`."""
 
-from __future__ import annotations
-
 import collections.abc
 import json
 import re

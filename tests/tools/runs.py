@@ -1,7 +1,5 @@
 """Runs Ansible's own commands, as a user does, and waits for what they do: the one place for all tests."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """The everyday ways to run a playbook: a table of settings, and a rollout in any combination of them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """Print the number of events of a run. AWX stores each of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase

@@ -1,7 +1,5 @@
 """The hosts of the shared lab, each with a management node of its own."""
 
-from __future__ import annotations
-
 import pytest
 from sites import Sites
 

@@ -1,7 +1,5 @@
 """Engine hosts, each with a management node of its own: so one rollout meets a different trouble on each host."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

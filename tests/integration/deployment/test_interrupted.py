@@ -1,7 +1,5 @@
 """Hosts that are slow, full or frozen, and a controller that stands still: what runs is kept, the others verified."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

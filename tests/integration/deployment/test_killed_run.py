@@ -1,7 +1,5 @@
 """A run is killed with all its processes, at a moment of its own for each host; another one converges."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

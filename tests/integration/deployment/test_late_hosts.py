@@ -1,7 +1,5 @@
 """A slow host does not hold the next batch, and is collected at the end: in a lab of its own, of seven hosts."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """SSH dies before or after call N of a replacement: the next run repairs, and nothing is requested twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What host_info says that a login prints, against what one prints."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

@@ -1,7 +1,5 @@
 """The repair alone, for hosts that the operator has named."""
 
-from __future__ import annotations
-
 import pytest
 from sites import Site, Sites, said
 

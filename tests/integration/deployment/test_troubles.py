@@ -1,7 +1,5 @@
 """Troubles of hosts, management nodes and engine lists, four in each rollout; diagnose and --check say the same."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

@@ -1,7 +1,5 @@
 """Two controllers, or a controller and a person, deploy at the same time: each host gets one request."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
