@@ -39,7 +39,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import amount, 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import HostPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
-    Beginnings,
     host_of,
     is_own,
     module_of,
@@ -50,7 +49,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import run_again
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, observe
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import progress_line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure, fitted, terminal_width
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import DEPLOY, Reservations
 
@@ -68,7 +66,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self._beginnings = Beginnings()
+        self._recorder: recording.Recorder | None = None
         self._forget()
         self._has_report = f"{PREFIX}report" in (constants.CALLBACKS_ENABLED or ())
         self._is_terminal = sys.stdout.isatty()
@@ -87,14 +85,10 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     def _progress_seconds(self) -> float:
         return 1 if self._is_terminal else 30
 
-    def v2_playbook_on_start(self, playbook: Any) -> None:
-        self._beginnings.load(playbook.get_plays())
-        if not self._is_quiet:
-            super().v2_playbook_on_start(playbook)
-
     def v2_playbook_on_play_start(self, play: Any) -> None:
         recording.begin_at(play)
-        if self._beginnings.has(play):
+        if recording.current is not self._recorder:
+            self._recorder = recording.current
             self._forget()
         self._is_quiet = is_own(play) and not self._display.verbosity
         self._is_plan = bool(context.CLIARGS.get("check")) or own_playbook(play) == f"{PREFIX}diagnose"
@@ -154,7 +148,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if recording.current is None or recording.current.is_quiet or now < self._next_progress:
             return
         self._next_progress = now + self._progress_seconds
-        text = visible(progress_line(recording.current.tally(now)))
+        text = visible(recording.current.progress(now))
         if self._is_terminal:
             # The cursor stands at the start of the line, so that a warning overwrites it.
             self._display.display(f"{_ERASE}{text}\r", newline=False, screen_only=True)
@@ -267,6 +261,7 @@ def _quiet(name: str) -> Any:
 
 
 for _name in (
+    "v2_playbook_on_start",
     "v2_playbook_on_task_start",
     "v2_playbook_on_cleanup_task_start",
     "v2_playbook_on_handler_task_start",

@@ -68,7 +68,6 @@ seealso:
 
 import atexit
 import contextlib
-import json
 import os
 import threading
 import time
@@ -87,7 +86,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._values import expand_home
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
-from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
+from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, RunStatus
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
@@ -119,7 +118,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
     observe,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import (
     fitted,
     host_lines,
@@ -191,14 +189,6 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         if is_beginning and (name := own_playbook(play)):
             self._begin(name, play.get_variable_manager().get_vars(play=play))
 
-    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        if self._recorder and self._recorder.is_in_awx and str(task.action).endswith("set_stats"):
-            with self._lock:
-                document = self._recorder.document(time.monotonic())
-            with contextlib.suppress(OSError):
-                path = Path(constants.DEFAULT_LOCAL_TMP) / FILE
-                path.write_text(json.dumps(summary(document)), encoding="utf-8")
-
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
         if self._recorder and self._is_ours:
             with self._lock:
@@ -231,7 +221,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def _begin(self, playbook: str, variables: Mapping[str, Any]) -> None:
         _warn_of_unread_variables(self._display)
         # Both may lie in files that this run writes.
-        remember(str(context.CLIARGS.get("subset") or ""))
+        patterns_of(str(context.CLIARGS.get("subset") or ""))
         secrets = known_secrets(variables)
         extra_vars = [show_extra_vars(each, secrets) for each in context.CLIARGS.get("extra_vars") or ()]
         run = run_of(playbook, variables, extra_vars, partial(mask_command, secrets=secrets))

@@ -25,7 +25,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command, run_again
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import STEP_UNKNOWN, Observed
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally
 
 Ending = Literal["ok", "failed", "unreachable"]
 _ROLLOUT, _AUDIT = "slb.fleet.rollout", "slb.fleet.audit"
@@ -35,6 +34,9 @@ _LATE = "Collect late hosts"
 _OF_RUN = "Download the license"
 """Play of a rollout whose failure is not one of a host: it ends the run."""
 _PARTIALLY = "container_partially_restored"
+_SOONEST_SECONDS, _FEWEST, _SMALLEST_SHARE = 20, 3, 0.1
+"""With less, the pace of the other hosts is not known."""
+_WAIT_SECONDS = 10
 _WITH_PLANS = (_ROLLOUT, _AUDIT, *_SET_ASIDE, "slb.fleet.diagnose")
 
 
@@ -110,10 +112,6 @@ class Recorder:
         self._unknown: dict[UnknownEngine, None] = {}
         self._status: RunStatus = "running"
         self._ended: float | None = None
-
-    @property
-    def is_in_awx(self) -> bool:
-        return self._run.awx_job_id is not None
 
     @property
     def has_hosts(self) -> bool:
@@ -228,25 +226,27 @@ class Recorder:
         plan = Plan.of(work) if work else None
         return Document(replace(run, next=next_command(run, hosts, self.folder)), hosts, plan, tuple(self._unknown))
 
-    def tally(self, now: float) -> Tally:
-        """Return the numbers for a line of progress, which is made far more often than the document."""
+    def progress(self, now: float) -> str:
+        """Return such as: 412/500 healthy · 3 failed · longest wait edge-7 42 s · about 6 min left."""
         hosts = self._hosts.values()
-        settled = {id(host): status for host in hosts if (status := self._settled(host))}
-        kinds = Counter(settled.values())
-        in_play = [host for host in hosts if host.play == self._play]
-        waits = {start: name for name, host in self._hosts.items() for start in host.tasks.values()}
-        return Tally(
-            hosts=len(hosts),
-            healthy=kinds["healthy"],
-            failed=kinds["failed"],
-            unreachable=kinds["unreachable"],
-            checked=len(settled) if self._run.is_plan or self._run.playbook == _AUDIT else None,
-            in_play=len(in_play),
-            settled=sum(1 for host in in_play if id(host) in settled and not host.tasks),
-            seconds=now - self._play_began,
-            waiting=waits[min(waits)] if waits else "",
-            waited=now - min(waits) if waits else 0,
-        )
+        settled = [(host, status) for host in hosts if (status := self._settled(host))]
+        kinds = Counter(status for _host, status in settled)
+        parts = [f"{kinds['healthy']}/{len(hosts)} healthy"]
+        if self._run.is_read_only:
+            parts = [f"{len(settled)}/{len(hosts)} checked", f"{kinds['healthy']} healthy"]
+        parts += [f"{kinds[status]} {status}" for status in ("failed", "unreachable") if kinds[status]]
+        waits = ((start, name) for name, host in self._hosts.items() for start in host.tasks.values())
+        start, name = min(waits, default=(now, ""))
+        if now - start >= _WAIT_SECONDS:
+            parts.append(f"longest wait {name} {now - start:.0f} s")
+        in_play = sum(1 for host in hosts if host.play == self._play)
+        ended = sum(1 for host, _status in settled if host.play == self._play and not host.tasks)
+        seconds = now - self._play_began
+        if seconds >= _SOONEST_SECONDS and in_play > ended >= max(_FEWEST, _SMALLEST_SHARE * in_play):
+            left = seconds / ended * (in_play - ended)
+            shown = f"{left / 60:.0f} min" if left >= 90 else f"{max(10, round(left, -1)):.0f} s"
+            parts.append(f"about {shown} left")
+        return " · ".join(parts)
 
     def _entry(self, name: str, host: _Host) -> HostEntry:
         status, plan = self._host_status(host), host.plan

@@ -58,8 +58,8 @@ def test_a_shared_cause_is_shown_once_and_only_news_later(live):
 def test_progress_is_shown_unless_the_report_is_quiet(live, monkeypatch, is_quiet):
     callback, shown = live
     callback._next_progress = 0
-    monkeypatch.setattr(fleet, "progress_line", lambda tally: f"{tally} healthy")
-    monkeypatch.setattr(fleet.recording, "current", SimpleNamespace(is_quiet=is_quiet, tally=lambda _now: "1/2"))
+    recorder = SimpleNamespace(is_quiet=is_quiet, progress=lambda _now: "1/2 healthy")
+    monkeypatch.setattr(fleet.recording, "current", recorder)
     callback.v2_playbook_on_task_start(None, False)
     assert [line.partition("  ")[2] for line in shown] == ([] if is_quiet else ["1/2 healthy"])
 

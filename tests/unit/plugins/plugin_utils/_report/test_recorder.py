@@ -7,7 +7,6 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry, names_for_retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally, progress_line
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report import told_runs as told
 
 REQUESTED = {"changed": True, "outcome": "requested", "set_aside_as": "slb-leftover-20261120T120000Z"}
@@ -372,12 +371,15 @@ def test_progress_counts_waits_and_estimates(playbook, expected):
     if is_rollout:
         run.start("edge-5")
         run.now += 20
-    assert progress_line(run.recorder.tally(run.now)) == expected
+    assert run.recorder.progress(run.now) == expected
 
 
 @pytest.mark.parametrize(("hosts", "settled", "seconds"), [(3, 1, 600), (500, 40, 600), (500, 500, 600), (9, 6, 5)])
 def test_progress_estimates_nothing_from_few_hosts(hosts, settled, seconds):
-    assert "left" not in progress_line(Tally(hosts, settled, 0, 0, None, hosts, settled, seconds))
+    run = told.RecordedRun().play("check", *(f"edge-{number}" for number in range(hosts)))
+    for number in range(settled):
+        run.plan(f"edge-{number}", told.HEALTHY, 0)
+    assert "left" not in run.recorder.progress(run.now + seconds)
 
 
 @pytest.mark.parametrize(
