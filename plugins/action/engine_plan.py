@@ -23,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._batch import WATCH_SECONDS, note_state
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
-from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
@@ -40,18 +40,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "planned": {"type": "dict"},
     "record": {"type": "bool", "default": False},
     "list_unknown_engines": {"type": "bool", "default": False},
-    "group": {"type": "str"},
-    "license_group": {"type": "str"},
     "may_be_late": {"type": "bool", "default": False},
 }
-_PHASES_OF = {
-    "record": ("compare", "deploy", "verify"),
-    "list_unknown_engines": ("check", "compare"),
-    "group": ("check", "compare"),
-    "license_group": ("check",),
-    "may_be_late": ("verify",),
-}
-"""The phases in which an option has an effect."""
 
 
 class ActionModule(HostAction):
@@ -62,21 +52,17 @@ class ActionModule(HostAction):
         phase, planned = options["phase"], options["planned"] or {}
         if phase == "compare" and "plan" not in planned:
             raise invalid("planned", "it is not a plan", "Pass the result of the check of this host.")
-        for option, phases in _PHASES_OF.items():
-            if options[option] and phase not in phases:
-                raise invalid(option, f"it has no effect in the phase {phase}", "Remove it.")
         try:
             self._refuse_tag()
-            refuse_in_inventory(variables, self._loader, is_check=phase == "check")
+            refuse_in_inventory(variables, self._loader)
             host = FleetHost.from_variables(variables, self._templar, phase=phase)
             check_approved_plan(host)
         except FleetError as error:
             # The variables of one host do not end the check of the others.
-            failed = {**_failed_plan(_renamed(error, variables)), "warnings": _unknown_variables(variables)}
-            Reservations().note("no plan", str(variables["inventory_hostname"]))
-            join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
+            failed = {**_failed_plan(error), "warnings": _unknown_variables(variables)}
+            Reservations().note("work left", str(variables["inventory_hostname"]))
             return failed
-        self.end_after(host.variables["host_timeout"])
+        self.limit = min(self.limit, host.variables["host_timeout"])
         host.reserve()
         # A management node that hangs is not a failure of the host.
         host.end = self.time_before_end(_HOST_SECONDS)
@@ -107,11 +93,10 @@ class ActionModule(HostAction):
         _note_work(host, result)
         # One host of each management node lists the unknown engines, after all hosts have been checked.
         lists_unknown = options["list_unknown_engines"] and host.is_first_to_list_unknown()
-        groups = [options["group"]] if lists_unknown or "slb_host" in result else []
-        if options["license_group"] and host.variables["license_dest"]:
-            groups.append(options["license_group"])
+        if lists_unknown or "slb_host" in result:
+            host.reservations.note("work left", host.name)
+        if host.variables["license_dest"]:
             host.reservations.note("license", host.name)
-        join_groups(self, [group for group in groups if group], result)
         return result
 
     def _compare(self, host: FleetHost, planned: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,7 +116,6 @@ class ActionModule(HostAction):
         result = {**self._result(host, slb_host, plan), **recorded, **unknown}
         if "slb_host" in result and plan.action != "fail" and not self._task.check_mode:
             host.reservations.note("ready", host.name)
-            join_groups(self, [options["group"]] if options["group"] else [], result)
         return result
 
     def _deploy(self, host: FleetHost, planned: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +173,12 @@ class ActionModule(HostAction):
         if plan.action not in ("install", "replace"):
             return plan
         host.end = self.time_before_end(_END_SECONDS)
-        return host.plan_again(session=_find_obstacle(host))
+        try:
+            connection = host.connect()
+            Client(connection, RunCache(connection)).log_in()
+        except FleetError as error:
+            return host.plan_again(session=error)
+        return plan
 
     def _record(self, host: FleetHost, slb_host: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], Plan]:
         """Record the engine if that is the plan; return what the result has of it, and the plan that is left."""
@@ -220,12 +209,7 @@ class ActionModule(HostAction):
         result: dict[str, Any] = {
             "changed": False,
             "plan": {
-                "action": plan.action,
-                "code": plan.code,
-                "summary": plan.summary,
-                "fix": plan.fix,
-                "verified_by": plan.verified_by,
-                "by_list": plan.by_list,
+                **asdict(plan),
                 "moves_banner": plan.action in ("install", "replace") and host.moves_banner(slb_host),
                 "steps": host.steps(plan, slb_host) if plan.action != "fail" else [],
                 "engine_list": state.listed.state,
@@ -254,14 +238,6 @@ def _note_work(host: FleetHost, result: Mapping[str, Any]) -> None:
         host.reservations.note("work", f"{host.name}\t{result['work']}")
 
 
-def _renamed(error: FleetError, variables: Mapping[str, Any]) -> FleetError:
-    """Return the failure with another fix, if the variable that is missing is set under an unknown name."""
-    for name, near in unknown_variables(variables).items():
-        if near and error.summary == f"Variable {near} missing.":
-            return FleetError(error.code, error.summary, f"Rename {visible(name)}, which is unknown, to {near}.")
-    return error
-
-
 def _unknown_variables(variables: Mapping[str, Any]) -> list[str]:
     """Return a warning for each unknown variable, once in a run."""
     return [
@@ -275,13 +251,3 @@ def _failed_plan(error: FleetError) -> dict[str, Any]:
     plan = Plan("fail", error.code, error.summary, error.fix)
     details: dict[str, Any] = {"moves_banner": False, "steps": [], "engine_list": "", "seen": []}
     return {"changed": False, "plan": {**asdict(plan), **details}}
-
-
-def _find_obstacle(host: FleetHost) -> FleetError | None:
-    """Return why the management node gives no session, before anything is touched; None if it gives one."""
-    try:
-        connection = host.connect()
-        Client(connection, RunCache(connection)).log_in()
-    except FleetError as error:
-        return error
-    return None

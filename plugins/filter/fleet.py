@@ -47,4 +47,4 @@ class FilterModule:
     """Named by Ansible."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"engine_table": engine_table}
+        return {"_engine_table": engine_table}

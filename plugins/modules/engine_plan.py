@@ -49,21 +49,15 @@ options:
     type: bool
     default: false
   list_unknown_engines:
-    description: Whether to return RV(unknown_engines). With O(phase=check), the first host of each management node joins O(group)
-      instead, for the comparison, when all hosts have been checked. In the phases V(check) and V(compare).
+    description: Whether to return RV(unknown_engines). With O(phase=check), the first host of each management node has work
+      left, for the comparison, when all hosts have been checked. In the phases V(check) and V(compare).
     type: bool
     default: false
-  group:
-    description: The group that the host joins if there is something to do. In the phases V(check) and V(compare).
-    type: str
   may_be_late:
     description: Whether to end the wait for this host when most hosts of the batch are healthy. In the phase V(verify). A task with
       it takes 4 s longer, in which it watches the batch, if the host is in progress.
     type: bool
     default: false
-  license_group:
-    description: The group that the host joins if C(slb_license_dest) is set. In the phase V(check).
-    type: str
 seealso:
   - module: slb.fleet.host_info
   - module: slb.fleet.engine_info

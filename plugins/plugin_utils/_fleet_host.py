@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, normalize_base_url
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
@@ -85,7 +83,7 @@ class FleetHost:
             base_url = normalize_base_url(connection["base_url"])
             Meanings.from_options(variables)
             if variables["engine_list"]:
-                EngineList.from_option(variables["engine_list"])
+                variables["engine_list"] = EngineList.from_option(variables["engine_list"])
             _check_times(variables["wait_timeout"], _call_seconds(connection))
             _check_license_host(variables["license_host"], task_vars.get("groups") or {})
         except OptionError as error:
@@ -216,7 +214,7 @@ class FleetHost:
             not_before = max(not_before, float(since) + _SECOND_READING_SECONDS)
             time.sleep(max(0.0, min(_SECOND_READING_SECONDS, not_before - time.monotonic())))
         try:
-            listing = self._listing = fetch_listing(self.connect(), engine_list, not_before)
+            listing = self._listing = RunCache(self.connect()).engines(engine_list, not_before)
             engine_state = listed(listing.engines, name, address, listing.gap)
             if engine_state.state == "empty" and self.variables["engine_list_may_be_empty"]:
                 cause, fix = listing.gap.cause, listing.gap.fix
@@ -275,25 +273,19 @@ class FleetHost:
 
     def unknown_engines(self) -> list[str]:
         """Return the engines of the list that no host of the run wants, once a run."""
-        engine_list = self.variables["engine_list"]
         node = self.engine.base_url
         if not self.is_first_to_list_unknown("list"):
             return []
         try:
-            engines = fetch_listing(self.connect(), engine_list).engines
+            engines = RunCache(self.connect()).engines(self.variables["engine_list"]).engines
         except FleetError:
             return []
         return [
             f"{each['name']} ({each['address']})"
             for each in sorted(engines, key=lambda each: each["name"])
-            if not self.reservations.is_reserved(f"name {node} {each['name']}")
-            and not self.reservations.is_reserved(f"address {each['address']}")
+            if not self.reservations.noted(f"name {node} {each['name']}")
+            and not self.reservations.noted(f"address {each['address']}")
         ]
-
-
-def fetch_listing(connection: Connection, engine_list: Any, not_before: float = 0.0) -> Listing:
-    """Return the engine list of the run, fetched at ``not_before`` or later. Raises FleetError."""
-    return RunCache(connection).engines(EngineList.from_option(engine_list), not_before)
 
 
 def _call_seconds(connection: Mapping[str, Any]) -> int:
@@ -319,13 +311,3 @@ def _check_license_host(name: str | None, groups: Mapping[str, Any]) -> None:
             f"Variable slb_license_host invalid: {in_short(name, 60)} is not a host of the inventory.",
             "Set a host of the inventory, or unset it for the controller.",
         )
-
-
-def join_groups(action: ActionBase, groups: list[str], result: dict[str, Any]) -> None:
-    """Add the host to ``groups``, as ``ansible.builtin.group_by`` does."""
-    if hasattr(action, "add_group"):  # ansible-core 2.21
-        for group in groups:
-            action.add_group(group, parent_group_names=["all"])
-    elif groups:
-        # A result can name one group; that one is in all of them.
-        result.update(add_group="_and_".join(groups), parent_groups=groups if groups[1:] else ["all"])

@@ -43,8 +43,6 @@ _IN_AWX = (
 )
 _MARGIN_SECONDS = 5
 """Part of a task's time that a module on the host leaves for the connection to it."""
-_UNREADABLE = ("module_stdout", "module_stderr", "rc")
-"""Keys of Ansible's own result for a module whose output is not JSON."""
 _MAX_TEXT = 8192
 _DEEPEST = 8
 _MAX_ITEMS = 20_000
@@ -55,14 +53,15 @@ class HostAction(ActionBase):  # type: ignore[misc]
 
     _supports_check_mode = True
     _supports_async = False
-    _began, _own_limit = 0.0, math.inf
+    _began, limit = 0.0, math.inf
+    """``limit``: seconds of the task. Subclasses may shorten it: in its keyword, a template would cost more."""
     builds: tuple[str, ...] = ()
     """Keys of answers that ``act`` checks itself, by building what it needs of them: twice would cost 1 ms a host."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
-        self._began, self._variables = time.monotonic(), task_vars or {}
-        variables = self._variables
+        self._began, self.limit = time.monotonic(), self._task.timeout or math.inf
+        self._variables = variables = task_vars or {}
         try:
             refuse_facts(variables, constants.config.get_plugin_vars("connection", self._connection._load_name))
             result.update(self.act(variables))
@@ -89,22 +88,14 @@ class HostAction(ActionBase):  # type: ignore[misc]
         with contextlib.suppress(AnsibleError):
             self._connection.reset()
 
-    def end_after(self, seconds: float) -> None:
-        """Give the task a shorter time limit than its keyword: a number there costs less than a template."""
-        self._own_limit = seconds
-
-    @property
-    def _limit(self) -> float:
-        return min(self._task.timeout or math.inf, self._own_limit)
-
     def seconds_left(self, most: float) -> float:
         """Return the time of this task that is left for a module on the host, at most ``most`` seconds."""
-        left = min(most, self._limit - (time.monotonic() - self._began))
+        left = min(most, self.limit - (time.monotonic() - self._began))
         return max(0.0, left - _MARGIN_SECONDS)
 
     def time_before_end(self, reserve: float) -> float:
         """Return when ``reserve`` seconds of this task are left, at the earliest at its half: of time.monotonic()."""
-        return self._began + max(self._limit / 2, self._limit - reserve)
+        return self._began + max(self.limit / 2, self.limit - reserve)
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the task's result. Raises FleetError."""
@@ -180,7 +171,7 @@ def connection_lost(words: str) -> FleetError:
 def raise_failure(answer: Mapping[str, Any]) -> None:
     """Raise a module's failure as FleetError."""
     if answer.get("failed"):
-        values = {key: answer[key] for key in answer if key not in (*ALWAYS, *_UNREADABLE)}
+        values = {key: answer[key] for key in answer if key not in ALWAYS}
         raise FleetError(
             str(answer.get("code") or "task_failed"),
             str(answer.get("msg") or "Module failed without a message."),

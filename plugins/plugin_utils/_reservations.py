@@ -24,11 +24,6 @@ def forget_earlier_playbook(folder: Path | None = None) -> None:
     for pattern in ("slb-fleet-??", "slb-fleet-first-*", "slb-fleet-engines-*"):
         for path in folder.glob(pattern):
             path.unlink(missing_ok=True)
-            _earlier(folder).touch()
-
-
-def _earlier(folder: Path) -> Path:
-    return folder / "slb-fleet-earlier"
 
 
 class Reservations:
@@ -62,10 +57,6 @@ class Reservations:
         """Return whether the play does something. After a batch with too many failures, each batch ends at once."""
         return play != DEPLOY or not self.noted("stopped")
 
-    def has_begun(self, host: str) -> bool:
-        """Return whether a task of the command has planned the host, or an earlier playbook has."""
-        return _earlier(self._folder).exists() or host in self.hosts()
-
     def hosts(self) -> set[str]:
         """Return the hosts that reserved a subject, and other notes: each checked host is among them."""
         lines = (line for path in self._folder.glob("slb-fleet-??") for line in path.read_bytes().decode().splitlines())
@@ -83,9 +74,6 @@ class Reservations:
                 "Free space there, or set ANSIBLE_LOCAL_TEMP to another folder.",
             ) from None
         return file
-
-    def is_reserved(self, subject: str) -> bool:
-        return bool(self.noted(subject))
 
     def is_first(self, subject: str) -> bool:
         """Return whether this call is the first of the run for ``subject``."""

@@ -33,7 +33,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import (
     read_value,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 try:
     from ansible.template import trust_as_template
@@ -104,11 +103,6 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 BEFORE_HOSTS = ("hosts", "canary", "serial", "max_fail_percentage", "batch_pause", "approved_plan")
 """A play reads them before it knows its hosts, so they have no effect in an inventory."""
 
-_RESULTS = (
-    *("slb_plan", "__slb_failure", "__slb_install", "__slb_interfaces", "__slb_restored"),
-    *("__slb_ready_group", "__slb_so_far"),
-)
-"""Names of ``is_set_by_run`` that nothing outranks before a task sets them."""
 _OF_INVENTORY = {"engine_name": "inventory_hostname", "manage_ip": "ansible_host"}
 _OWN = frozenset({"slb_plan", "slb_work", "slb_ready", "slb_wants_license", "slb_engine_state", "slb_license"})
 _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_|slb_license_|slb_list_")
@@ -205,28 +199,8 @@ def is_set_by_run(name: str) -> bool:
     return name == "slb_plan" or name.startswith("__slb_")
 
 
-def is_skipped(result: Any) -> bool:
-    return isinstance(result, Mapping) and bool(result.get("skipped"))
-
-
-def _refuse_results(task_vars: Mapping[str, Any], loader: Any) -> None:
-    # A task that a condition of the import skipped has a result, too.
-    names = [name for name in _RESULTS if name in task_vars and not is_skipped(task_vars[name])]
-    if names and (names[0] in load_extra_vars(loader) or not Reservations().has_begun(task_vars["inventory_hostname"])):
-        raise FleetError(
-            "invalid_variable",
-            f"Variable {names[0]} is set by the run itself.",
-            "Remove it from the inventory and from -e.",
-        )
-
-
-def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any, *, is_check: bool = False) -> None:
-    """Refuse variables of the inventory that plays read before they know their hosts. Raises FleetError.
-
-    ``is_check``: refuse names of results as well, because no task has set them yet.
-    """
-    if is_check:
-        _refuse_results(task_vars, loader)
+def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any) -> None:
+    """Refuse variables of the inventory that plays read before they know their hosts. Raises FleetError."""
     names = [name for name in map("slb_{}".format, BEFORE_HOSTS) if not is_empty(task_vars.get(name))]
     if names:
         of_run, of_host = load_extra_vars(loader), task_vars["hostvars"].raw_get(task_vars["inventory_hostname"])
@@ -252,10 +226,7 @@ def _evaluate(variable: str, source: Any, task_vars: Mapping[str, Any], templar:
         return None if is_empty(raw) else str(raw)
     try:
         value = decrypted(templar.template(raw))
-    except RecursionError:
-        cause = f"Variable {variable} not evaluated: it is nested too deeply."
-        raise FleetError("invalid_variable", cause, f"Correct {variable}.") from None
-    except AnsibleError as error:
+    except (AnsibleError, RecursionError) as error:
         cause, fix = explain(error, variable.removeprefix("slb_"), raw)
         fix = fix or f"Correct {variable}."
         raise FleetError("invalid_variable", f"Variable {variable} not evaluated: {cause}.", fix) from None
@@ -271,7 +242,7 @@ def decrypted(value: Any) -> Any:
     return str(value) if is_vaulted(value) else value
 
 
-def explain(error: AnsibleError, option: str, value: Any) -> tuple[str, str]:
+def explain(error: Exception, option: str, value: Any) -> tuple[str, str]:
     """Return why a value was not evaluated, and a fix if there is one. Before ansible-core 2.19, errors quote it."""
     if "decrypt" in str(error).lower():
         return "it cannot be decrypted", "Pass the vault password (--ask-vault-password)."

@@ -197,7 +197,7 @@ def test_install_tells_the_host_what_the_plan_expects(node):
 
 def test_install_waits_for_the_lock_no_longer_than_its_task(node):
     action = Action(prepared, marked)
-    action._task.timeout, action._began = 12, time.monotonic()
+    action.limit, action._began = 12, time.monotonic()
     action.act({})
     assert {call["lock_timeout"] for call in action.calls} <= {5, 6, 7}
 

@@ -1,5 +1,6 @@
 """One plan in each phase of a run: what the host is asked, what is recorded, and what the result has."""
 
+import math
 import time
 from types import SimpleNamespace
 
@@ -12,9 +13,9 @@ from ansible.template import Templar
 from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
-from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import (
     CONTAINER,
@@ -38,14 +39,14 @@ PHASES = {"check": {}, "deploy": {"phase": "deploy"}, "verify": {"phase": "verif
 
 
 class Action(engine_plan.ActionModule):
-    """The host answers ``answers``. ``calls``: modules and options that it got; ``groups``: those that it joins."""
+    """The host answers ``answers``. ``calls``: modules and options that it got; ``notes``: subjects that it notes."""
 
     def __init__(self, *answers, check=False, **args):
         self._task = SimpleNamespace(args=args, check_mode=check, timeout=0, get_ds=dict, action="", resolved_action="")
         self._task.get_play = lambda: SimpleNamespace(strategy="linear")
         self._loader = DataLoader()
         self._began = time.monotonic()
-        self.answers, self.calls, self.groups = list(answers), [], []
+        self.answers, self.calls, self.notes = list(answers), [], []
 
     def on_host(self, module, arguments, *, attempts=2):
         self.calls.append((module, arguments))
@@ -53,10 +54,6 @@ class Action(engine_plan.ActionModule):
         if isinstance(answer, Exception):
             raise answer
         return answer if "slb_host" in answer or module != "host_info" else {"slb_host": answer}
-
-    def add_group(self, group, parent_group_names):
-        assert parent_group_names == ["all"]
-        self.groups.append(group)
 
     def run_with(self, number=1, **variables):
         """Return the result for the host ``edge-<number>`` with these variables of the collection."""
@@ -69,7 +66,10 @@ class Action(engine_plan.ActionModule):
             **{f"slb_{name}": value for name, value in variables.items()},
         }
         self._templar = Templar(loader=self._loader, variables=known)
-        return self.act(known)
+        before = {subject: len(Reservations().noted(subject)) for subject in ("work left", "ready", "license")}
+        result = self.act(known)
+        self.notes = [subject for subject, number in before.items() if len(Reservations().noted(subject)) > number]
+        return result
 
 
 @pytest.fixture(autouse=True)
@@ -82,16 +82,16 @@ def node(tmp_path, monkeypatch):
         if node.failure:
             raise node.failure
 
-    def fetch(connection, _engine_list, max_age=None):
+    def fetch(cache, _engine_list, max_age=None):
         node.fetched.append(max_age)
-        node.end = connection.end
+        node.end = cache._connection.end
         if isinstance(node.listing, FleetError):
             raise node.listing
         return node.listing
 
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
     monkeypatch.setattr(engine_plan, "Client", lambda *_unused: SimpleNamespace(log_in=log_in))
-    monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
+    monkeypatch.setattr(fleet_host.RunCache, "engines", fetch)
     return node
 
 
@@ -100,7 +100,7 @@ def outcome(result):
 
 
 def test_check_of_an_absent_engine_prepares_the_install(node):
-    action = Action(ABSENT, group="work")
+    action = Action(ABSENT)
     result = action.run_with()
     assert outcome(result) == ("install", "not_installed")
     ((module, given),) = action.calls
@@ -108,7 +108,7 @@ def test_check_of_an_absent_engine_prepares_the_install(node):
     assert (result["changed"], result["requests"], result["engine"]) == (False, 0, ENGINE)
     assert (result["slb_host"], result["settings"]["open_age"]) == (ABSENT, 120)
     assert (result["plan"]["moves_banner"], len(result["plan"]["steps"])) == (True, 2)
-    assert (len(result["request_id"]), action.groups, node.logins) == (32, ["work"], 1)
+    assert (len(result["request_id"]), action.notes, node.logins) == (32, ["work left"], 1)
     assert Action(ABSENT).run_with()["request_id"] != result["request_id"]
     assert not {"warnings", "unknown_engines", "has_recorded", "diff"} & set(result)
 
@@ -128,10 +128,10 @@ def test_invalid_approved_plan_fails_a_healthy_fleet(approved, is_valid):
     assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
 
 
-@pytest.mark.parametrize(("timeout", "end"), [(0, 140), (120, 140), (10, 105)])
-def test_fetch_of_the_list_leaves_time_for_the_host(node, timeout, end):
+@pytest.mark.parametrize(("limit", "end"), [(math.inf, 140), (120, 140), (10, 105)])
+def test_fetch_of_the_list_leaves_time_for_the_host(node, limit, end):
     action = Action(HEALTHY)
-    action._task.timeout, action._began = timeout, 100
+    action.limit, action._began = limit, 100
     action.run_with(engine_list=LIST)
     assert node.end == end
 
@@ -151,26 +151,26 @@ def test_engine_that_starts_after_the_fetch_is_not_missing(node):
 
 
 def test_check_of_a_healthy_engine_returns_little(node):
-    action = Action(HEALTHY, group="work")
+    action = Action(HEALTHY)
     result = action.run_with()
     assert (outcome(result), result["plan"]["verified_by"]) == (("none", "healthy"), "host")
     assert not {"slb_host", "settings", "requests", "request_id"} & set(result)
-    assert (action.groups, node.logins, result["plan"]["engine_list"]) == ([], 0, "not_configured")
+    assert (action.notes, node.logins, result["plan"]["engine_list"]) == ([], 0, "not_configured")
 
 
 @pytest.mark.parametrize("variables", [{"adopt_interfaces": True}, {"motd_after": "restored"}])
-def test_healthy_engine_with_other_work_joins_the_group(variables):
-    action = Action(HEALTHY, group="work")
+def test_healthy_engine_with_other_work_has_work_left(variables):
+    action = Action(HEALTHY)
     result = action.run_with(**variables)
-    assert (outcome(result), action.groups, bool(result["work"])) == (("none", "healthy"), ["work"], True)
+    assert (outcome(result), action.notes, bool(result["work"])) == (("none", "healthy"), ["work left"], True)
     assert {"slb_host", "settings", "requests"} <= set(result)
     assert "request_id" not in result
 
 
 def test_check_of_a_blocked_host_is_collected_unchanged():
-    action = Action(LEFTOVER, group="work")
+    action = Action(LEFTOVER)
     result = action.run_with()
-    assert (outcome(result), action.groups) == (("fail", "unverified_container"), ["work"])
+    assert (outcome(result), action.notes) == (("fail", "unverified_container"), ["work left"])
     assert (result["plan"]["moves_banner"], result["plan"]["steps"]) == (False, [])
     assert not {"request_id"} & set(result)
 
@@ -178,7 +178,7 @@ def test_check_of_a_blocked_host_is_collected_unchanged():
 @pytest.mark.parametrize(("given", "limit"), [(None, 55), ("20", 15), (300, 115)])
 def test_check_has_the_time_limit_of_its_host(given, limit):
     action = Action(ABSENT)
-    action._task.timeout = 120
+    action.limit = 120
     action.run_with(host_timeout=given)
     assert limit - 5 < action.calls[0][1]["time_limit"] <= limit
 
@@ -278,7 +278,7 @@ def test_request_keeps_its_id_while_it_is_verified(slb_host, action):
 
 
 def checked(slb_host=ABSENT, **variables):
-    return Action(slb_host, group="work").run_with(**variables)
+    return Action(slb_host).run_with(**variables)
 
 
 @pytest.mark.parametrize("phase", [*PHASES, "compare"])
@@ -293,18 +293,19 @@ def checked(slb_host=ABSENT, **variables):
 def test_limit_and_approval_hold_after_the_check(phase, slb_host, variables, expected, code):
     args, answers = PHASES.get(phase, {}), [slb_host]
     if phase == "compare":
-        args, answers = {"phase": phase, "planned": checked(slb_host, **variables), "group": "ready"}, []
+        args, answers = {"phase": phase, "planned": checked(slb_host, **variables)}, []
     action = Action(*answers, **args)
     result = action.run_with(**variables)
     assert outcome(result) == (expected if phase == "check" else ("fail", code))
-    assert (result["plan"]["by_list"], action.groups) == (phase == "check" and slb_host is LEFTOVER, [])
+    assert result["plan"]["by_list"] == (phase == "check" and slb_host is LEFTOVER)
+    assert "ready" not in action.notes
 
 
-@pytest.mark.parametrize(("is_check", "groups"), [(False, ["ready"]), (True, [])])
-def test_comparison_collects_hosts_that_are_changed_now(is_check, groups):
-    action = Action(phase="compare", planned=checked(), group="ready", check=is_check)
+@pytest.mark.parametrize(("is_check", "notes"), [(False, ["ready"]), (True, [])])
+def test_comparison_notes_hosts_that_are_changed_now(is_check, notes):
+    action = Action(phase="compare", planned=checked(), check=is_check)
     result = action.run_with()
-    assert (outcome(result), action.groups, action.calls) == (("install", "not_installed"), groups, [])
+    assert (outcome(result), action.notes, action.calls) == (("install", "not_installed"), notes, [])
     assert result["slb_host"] == ABSENT
 
 
@@ -316,25 +317,19 @@ def test_comparison_blocks_two_hosts_of_one_address():
 
 def test_comparison_of_a_healthy_host_repeats_its_plan():
     first = checked(HEALTHY)
-    action = Action(phase="compare", planned=first, group="ready")
+    action = Action(phase="compare", planned=first)
     assert action.run_with() == {**first, "changed": False}
-    assert (action.groups, action.calls) == ([], [])
+    assert (action.notes, action.calls) == ([], [])
     assert Action(phase="compare", planned=first, list_unknown_engines=True).run_with()["unknown_engines"] == []
 
 
 def test_comparison_asks_no_management_node_that_was_unavailable(node):
     node.listing = FleetError("management_node_unavailable", "No answer.", "Check it.")
     first = Action(LEFTOVER).run_with(engine_list=LIST)
-    second = Action(phase="compare", planned=first, group="ready", list_unknown_engines=True)
+    second = Action(phase="compare", planned=first, list_unknown_engines=True)
     result = second.run_with(engine_list=LIST)
-    assert (outcome(result), second.groups) == (("fail", "management_node_unavailable"), [])
+    assert (outcome(result), second.notes) == (("fail", "management_node_unavailable"), [])
     assert len(node.fetched) == 1
-
-
-@pytest.mark.parametrize("option", ["record", "list_unknown_engines", "group", "license_group"])
-def test_option_without_effect_in_a_phase_is_refused(option):
-    with pytest.raises(OptionError, match=f"Option {option} invalid"):
-        Action(ABSENT, phase="retire", **{option: "yes"}).run_with()
 
 
 @pytest.mark.parametrize(
@@ -358,20 +353,18 @@ def test_interrupted_step_is_open_for_as_long_as_it_may_take(seconds, age):
 
 
 def test_check_has_one_host_of_a_node_list_unknown_engines(node):
-    def groups(number, *, asked=True, **variables):
+    def noted(number, *, asked=True, **variables):
         engine = {"name": f"edge-{number}", "address": f"192.0.2.{number}"}
         base = {"base_url": variables.get("base_url", ENGINE["base_url"]), "manage_ip": engine["address"]}
         node.listing = Listing([{**engine, "state": "running"}])
-        action = Action(
-            facts(number, record={**VERIFIED, **base, "name": engine["name"]}), group="work", list_unknown_engines=asked
-        )
+        action = Action(facts(number, record={**VERIFIED, **base, "name": engine["name"]}), list_unknown_engines=asked)
         result = action.run_with(number, manage_ip=engine["address"], **variables)
         assert (outcome(result), "unknown_engines" in result) == (("none", "healthy"), False)
-        return action.groups
+        return action.notes
 
-    assert [groups(1), groups(1, asked=False, engine_list=LIST)] == [[], []]
-    assert [groups(number, engine_list=LIST) for number in (1, 2, 3)] == [["work"], [], []]
-    assert groups(4, engine_list=LIST, base_url="https://south.example") == ["work"]
+    assert [noted(1), noted(1, asked=False, engine_list=LIST)] == [[], []]
+    assert [noted(number, engine_list=LIST) for number in (1, 2, 3)] == [["work left"], [], []]
+    assert noted(4, engine_list=LIST, base_url="https://south.example") == ["work left"]
 
 
 RECORDED = {"changed": True, "record": VERIFIED, "diff": {"before": {}, "after": {}}}
@@ -401,13 +394,10 @@ def test_record_is_written_only_on_demand_and_if_needed():
         assert len(action.calls) == 1
 
 
-@pytest.mark.parametrize(("is_checked", "groups"), [(False, ["work"]), (True, [])])
-def test_invalid_variable_blocks_only_its_host(is_checked, groups):
-    action = Action(ABSENT, group="work", **({"phase": "compare", "planned": checked()} if is_checked else {}))
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_invalid_variable_blocks_only_its_host(is_checked):
+    action = Action(ABSENT, **({"phase": "compare", "planned": checked()} if is_checked else {}))
     result = action.run_with(wait_timeout="soon")
     assert (outcome(result), result["changed"], action.calls) == (("fail", "invalid_variable"), False, [])
-    assert (action.groups, result["plan"]["steps"], result["plan"]["moves_banner"]) == (groups, [], False)
+    assert (action.notes, result["plan"]["steps"], result["plan"]["moves_banner"]) == (["work left"], [], False)
     assert not {"slb_host", "request_id", "work"} & set(result)
-    action = Action(ABSENT)
-    action.run_with(wait_timeout="soon")
-    assert action.groups == []

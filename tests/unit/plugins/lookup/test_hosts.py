@@ -5,7 +5,7 @@ from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.slb.fleet.plugins.lookup import hosts
+from ansible_collections.slb.fleet.plugins.lookup import _hosts as hosts
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 

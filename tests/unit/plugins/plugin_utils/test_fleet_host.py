@@ -11,7 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Gap, Listing
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
-from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Record, SetAside, State
 from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
@@ -183,7 +183,7 @@ def test_steps_are_those_of_the_action(tmp_path, action, number, while_remediati
 )
 def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, size, limit, allowed):
     """All hosts are blocked, with one wording; a container that the list does not show counts, and no other one."""
-    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
+    monkeypatch.setattr(fleet_host.RunCache, "engines", lambda *_arguments: Listing([OTHER_ENGINE]))
     for number in (allowed, allowed + 1):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -199,29 +199,12 @@ def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, size
     assert other.plan(facts(1), is_compared=True).action == "replace"
 
 
-@pytest.mark.parametrize(
-    ("groups", "expected"),
-    [
-        ([], {}),
-        (["a"], {"add_group": "a", "parent_groups": ["all"]}),
-        (["a", "b"], {"add_group": "a_and_b", "parent_groups": ["a", "b"]}),
-    ],
-)
-def test_groups_of_a_host_are_in_its_result(groups, expected):
-    result = {}
-    join_groups(SimpleNamespace(), groups, result)
-    assert result == expected
-    joined, result = [], {}
-    join_groups(SimpleNamespace(add_group=lambda name, parent_group_names: joined.append(name)), groups, result)
-    assert (joined, result) == (groups, {})
-
-
 @pytest.fixture
 def plan_after(tmp_path, monkeypatch):
     """Return the plan of a host with this container, after a fetch with this result."""
 
     def make(fetch, container, **variables):
-        monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
+        monkeypatch.setattr(fleet_host.RunCache, "engines", fetch)
         made = host(tmp_path, 1, size=1, engine_list=LIST, **variables)
         made.fetch_list()
         return made.plan(facts(1, engine_container={**CONTAINER, "state": container}), is_compared=True)
@@ -272,7 +255,7 @@ def listing(*numbers):
     ],
 )
 def test_list_that_lacks_verified_engines_decides_nothing(tmp_path, monkeypatch, listed, expected):
-    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: listing(*listed))
+    monkeypatch.setattr(fleet_host.RunCache, "engines", lambda *_arguments: listing(*listed))
     hosts = {number: host(tmp_path, number, engine_list=LIST) for number in (1, 2, 3, 4, 5)}
     for each in hosts.values():
         each.fetch_list()
@@ -301,7 +284,7 @@ def test_container_that_runs_needs_a_second_reading(tmp_path, monkeypatch):
         clock.now += seconds
 
     monkeypatch.setattr(fleet_host, "time", SimpleNamespace(monotonic=lambda: clock.now, sleep=sleep))
-    monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
+    monkeypatch.setattr(fleet_host.RunCache, "engines", fetch)
     made = host(tmp_path, 1, engine_list=LIST)
     made.fetch_list()
     assert made.plan(facts(1), is_compared=True).code == "leftover"
@@ -325,7 +308,7 @@ def unknown(tmp_path, monkeypatch):
         def fetch(*_arguments):
             return Listing(engines if isinstance(engines, list) else engines())
 
-        monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
+        monkeypatch.setattr(fleet_host.RunCache, "engines", fetch)
         made = host(tmp_path, 1, ansible_limit=limit, **{"engine_list": LIST, **variables})
         made.reserve()
         return made.unknown_engines()

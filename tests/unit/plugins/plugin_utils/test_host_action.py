@@ -1,5 +1,6 @@
 """What an action takes from a host's answer, and what it takes for a lost connection."""
 
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -113,6 +114,7 @@ def test_task_at_its_time_limit_ends_the_shared_connection(monkeypatch, error, r
     monkeypatch.setattr(host_action.ActionBase, "run", lambda *_arguments: {})
     monkeypatch.setattr(host_action, "refuse_facts", lambda *_arguments: None)
     host._connection = SimpleNamespace(_load_name="ssh", reset=host.reset)
+    host._task = SimpleNamespace(timeout=0)
 
     def act(_variables):
         raise error
@@ -124,11 +126,11 @@ def test_task_at_its_time_limit_ends_the_shared_connection(monkeypatch, error, r
 
 
 @pytest.mark.parametrize(
-    ("timeout", "used", "left"), [(0, 0, 65), (60, 0, 55), (100, 0, 65), (60, 40, 15), (60, 99, 0)]
+    ("limit", "used", "left"), [(math.inf, 0, 65), (60, 0, 55), (100, 0, 65), (60, 40, 15), (60, 99, 0)]
 )
-def test_module_gets_the_time_that_its_task_has_left(monkeypatch, timeout, used, left):
+def test_module_gets_the_time_that_its_task_has_left(monkeypatch, limit, used, left):
     host = Host()
-    host._task, host._began = SimpleNamespace(timeout=timeout), 1000.0
+    host.limit, host._began = limit, 1000.0
     monkeypatch.setattr(host_action.time, "monotonic", lambda: 1000.0 + used)
     assert host.seconds_left(70) == left
 

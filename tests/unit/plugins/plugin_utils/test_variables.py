@@ -4,13 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible import constants
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.modules import interface
 from ansible_collections.slb.fleet.plugins.plugin_utils import _variables as variables
-from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -207,19 +205,6 @@ def test_secrets_of_a_run_are_known_by_their_names(monkeypatch):
     monkeypatch.setenv("SLB_PASSWORD", "of the environment")
     secrets = {"slb_password": "a", "ansible_become_pass": "b", "slb_headers": {"X": "c"}}
     assert variables.known_secrets({**secrets, "slb_hosts": "d", "token": 7}) == {"a", "b", "c", "of the environment"}
-
-
-@pytest.mark.parametrize("name", ["slb_plan", "__slb_failure", "__slb_install"])
-def test_name_of_a_result_is_refused_before_the_first_check(monkeypatch, tmp_path, name):
-    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
-    given = {"inventory_hostname": "edge-1", name: {"plan": {"action": "none"}}}
-    error = error_of(variables.refuse_in_inventory, given, DataLoader(), is_check=True)
-    assert error.summary == f"Variable {name} is set by the run itself."
-    variables.refuse_in_inventory(given, DataLoader())
-    # A condition of an import skipped the task that registers it.
-    variables.refuse_in_inventory({**given, name: {"skipped": True, "changed": False}}, DataLoader(), is_check=True)
-    Reservations().reserve("name", "edge-1")
-    variables.refuse_in_inventory(given, DataLoader(), is_check=True)
 
 
 @pytest.mark.parametrize("option", ["dhcp_timeout", "confirm_timeout"])

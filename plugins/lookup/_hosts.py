@@ -6,72 +6,40 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-name: hosts
+name: _hosts
 author: slb.fleet contributors (@slb-fleet)
 version_added: 1.0.0
-short_description: Return the hosts of a play, at least one
+short_description: "Internal: return the hosts of a play, at least one"
 description:
-  - Returns the host pattern for a play of this collection, C(engines) if none is given.
-  - Fails if no host of the inventory, within C(--limit), matches the pattern, and names the existing groups.
-  - Fails for a regular expression (C(~)) with more than 200 characters, a repeated group, or more than four groups and
-    quantifiers. Ansible can need years for such an expression.
-  - Fails if the pattern names C(localhost) and the inventory does not. Ansible would add the controller.
-  - Fails if an element of C(--limit) or of the pattern matches no host of the inventory. Ansible only warns.
-  - Fails if an extra variable has a name that is reserved for results of the run, such as C(slb_plan).
-  - Fails if C(--limit) is empty, for example an empty file. Ansible ignores such a limit.
+  - "Internal: only playbooks of this collection use this lookup, and it may change in each release."
+  - Fails if Ansible would only warn of a host, a pattern, C(--limit) or an option, or ignore it.
 options:
   _terms:
     description: A host pattern, or a list of patterns. C(engines) if null or empty.
     type: raw
   named:
-    description:
-      - Whether the pattern or C(--limit) must consist of host names, without groups and patterns. Each line of a file
-        must be a host name.
+    description: Whether the pattern or C(--limit) must consist of host names. Each line of a file must be one.
     type: bool
     default: false
   canary:
-    description: Host of the inventory that a rollout deploys first. Fails if the inventory does not contain the host.
+    description: Host of the inventory that a rollout deploys first.
     type: raw
   without:
-    description:
-      - A note about hosts that tasks of the playbook make. Returns only the hosts of the pattern without the note.
-      - V(any) - any note. Each checked host has one.
-      - V(ready) - the host is to be deployed.
-      - V(license) - the host wants a license.
+    description: Returns only the hosts of the pattern without this note of the run; each checked host has V(any).
     type: str
-    choices: [any, license, ready]
+    choices: [any]
   noted:
-    description:
-      - As O(without), for the hosts of the pattern with the note.
-      - V(late) - the host was in progress when its batch ended, or was not deployed.
-      - V(healthy) - the engine was verified after its deployment.
-      - V(stopped) - the host failed, and too many of its batch did.
+    description: As O(without), for the hosts of the pattern with the note.
     type: str
-    choices: [healthy, late, stopped]
+    choices: [healthy, late, license, ready, stopped, work left]
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
     default: false
-seealso:
-  - plugin: slb.fleet.report
-    plugin_type: callback
 """
 
-EXAMPLES = r"""
-- name: Ping the engine hosts
-  hosts: "{{ lookup('slb.fleet.hosts', slb_hosts | default(none)) }}"
-  gather_facts: false
-  tasks:
-    - name: Ping
-      ansible.builtin.ping:
-"""
-
-RETURN = r"""
-_raw:
-  description: The host pattern.
-  type: str
-  sample: engines
-"""
+EXAMPLES = "# Internal: the playbooks of this collection."
+RETURN = "# Internal: the host pattern, or the hosts."
 
 import contextlib
 import multiprocessing
