@@ -30,7 +30,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAUL
 if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 
-_DIGEST = "sha256:"
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_NAMES = 10
 _WORK_OPTIONS = (
@@ -110,12 +109,8 @@ def check_approved_plan(host: FleetHost) -> None:
 
 
 def _is_digest(approved: Any) -> bool:
-    """Return whether the approved plan is given by its digest. Raises FleetError for one that is malformed."""
-    if not isinstance(approved, str) or not approved.startswith(_DIGEST):
-        return False
-    if not re.fullmatch("[0-9a-f]{64}", approved.removeprefix(_DIGEST)):
-        raise _invalid(approved, "invalid: it is not the digest of a plan")
-    return True
+    """Return whether the approved plan is given by its digest."""
+    return isinstance(approved, str) and bool(re.fullmatch("sha256:[0-9a-f]{64}", approved))
 
 
 def _hosts_of(approved: Any) -> dict[str, str]:

@@ -12,13 +12,8 @@ from pathlib import Path
 from ansible.inventory.manager import split_host_pattern
 
 
-def remember(limit: str) -> None:
-    """Keep the present content of the files for the rest of the run."""
-    patterns_of(limit)
-
-
 def patterns_of(limit: str) -> dict[str, Sequence[str]]:
-    """Return the patterns of each part: itself, or the lines of its file."""
+    """Return the patterns of each part: itself, or the lines of its file as the first call of the run read them."""
     parts = [part for part in split_host_pattern(limit) if part.strip()]
     return {part: _lines(part[1:]) if part.startswith("@") else (part,) for part in parts}
 

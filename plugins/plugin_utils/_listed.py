@@ -5,17 +5,12 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv6Address
+from ipaddress import ip_address
 from typing import Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import UNMAPPED, Gap, comparable
-
-_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-_IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 
 ListState = Literal[
     "running",
@@ -63,21 +58,8 @@ def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap:
             return _incomplete(gap)
         return _elsewhere(others, name, manage_ip, "where it has failed") or entry if entry.state == "failed" else entry
     if names:
-        # Names that cannot be distinguished are shown with escapes.
-        show = ascii if any(_resembles(name, each) for each in names) else str
-        shown = " and ".join(map(show, names))
-        return Listed("other_name", f"it lists {shown} at {manage_ip}, and not {show(name)}", is_about_it=True)
+        return Listed("other_name", f"it lists {' and '.join(names)} at {manage_ip}, and not {name}", is_about_it=True)
     return _elsewhere(others, name, manage_ip, f"and not at {manage_ip}") or _not_here(engines, name, manage_ip, gap)
-
-
-def _resembles(name: str, other: str) -> bool:
-    """Return whether two names differ only in their Unicode form, script or invisible characters."""
-    plain = [
-        [each for each in unicodedata.normalize("NFKD", text) if unicodedata.category(each) not in ("Mn", "Cf")]
-        for text in (name, other)
-    ]
-    pairs = zip(*plain, strict=False)
-    return len(plain[0]) == len(plain[1]) and all(a == b or not (a + b).isascii() for a, b in pairs)
 
 
 def _elsewhere(others: Sequence[str], name: str, manage_ip: str, not_here: str) -> Listed | None:
@@ -122,13 +104,8 @@ def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Return whether ``text`` is the IP address of a host. Called for each engine of the list, hence the pattern."""
-    address = comparable(text)
-    if address in ("0.0.0.0", "::"):  # noqa: S104
-        return False
-    if _IPV4.fullmatch(address):
-        return True
+    """Return whether ``text`` is the IP address of a host."""
     try:
-        return ":" in address and bool(IPv6Address(address))
+        return not ip_address(comparable(text)).is_unspecified
     except ValueError:
         return False

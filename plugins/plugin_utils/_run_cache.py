@@ -63,14 +63,12 @@ class RunCache(SessionStore):
 
         Raises the error of a login that another worker made in the last 10 s, and of a rejected login at any time.
         """
-
-        def is_usable(value: dict[str, Any]) -> bool:
-            return ended is None or value["cookies"].get("sessionid") != ended.id
-
-        def make() -> dict[str, Any]:
-            return asdict(log_in())
-
-        return Session(**self._share(self._session_file, is_usable, make))
+        shared = self._share(
+            self._session_file,
+            lambda value: ended is None or value["cookies"].get("sessionid") != ended.id,
+            lambda: asdict(log_in()),
+        )
+        return Session(**shared)
 
     def change_cookies(
         self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool
@@ -103,15 +101,11 @@ class RunCache(SessionStore):
 
         Raises FleetError; a failed fetch is shared for 10 s.
         """
-
-        def is_usable(value: dict[str, Any]) -> bool:
-            return bool(value["at"] >= not_before)
-
-        def fetch() -> dict[str, Any]:
-            return fetch_engines(Client(self._connection, self), engine_list)._asdict()
-
-        file = self._file("engines", {**self._key, "list": repr(engine_list)})
-        shared = self._share(file, is_usable, fetch)
+        shared = self._share(
+            self._file("engines", {**self._key, "list": repr(engine_list)}),
+            lambda value: bool(value["at"] >= not_before),
+            lambda: fetch_engines(Client(self._connection, self), engine_list)._asdict(),
+        )
         return Listing(shared["engines"], Gap(*shared["gap"]), shared["at"])
 
     def _share(

@@ -39,9 +39,7 @@ def _is_of_another_engine(state: State, policy: Policy) -> bool:
     if policy.retires:
         return record.state not in ("none", "invalid") and not state.record_is_current
     is_its_container = record.state == "verified" and record.last_verified == state.container.id
-    is_other = (is_its_container and not state.record_is_current) or (
-        state.is_after_request_of_other and state.container.is_live
-    )
+    is_other = not state.record_is_current and (is_its_container or (state.is_new and state.container.is_live))
     is_stated = policy.remediates or policy.unverified_engine == "adopt"
     return is_other and state.container.state != "absent" and not is_stated
 
@@ -120,16 +118,9 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         safety.not_started("").fix,
     ),
     SafetyCheck(
-        "managed_by_systemd",
-        "a systemd unit or Quadlet would start the container again",
-        ("start", "install", "replace"),
-        lambda s, p: bool(s.container.manager) and _managed(s).code == "managed_by_systemd",
-        lambda s, p: _managed(s).summary,
-        lambda s, p: _managed(s).fix,
-    ),
-    SafetyCheck(
-        "managed_by_other",
-        "a supervisor, cron, compose, swarm, Kubernetes, Nomad or ECS would start the container again",
+        lambda s: _managed(s).code,
+        "systemd, a Quadlet, a supervisor, cron, compose, swarm, Kubernetes, Nomad or ECS would start the container "
+        "again",
         ("start", "install", "replace"),
         lambda s, p: bool(s.container.manager),
         lambda s, p: _managed(s).summary,

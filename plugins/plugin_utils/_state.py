@@ -207,14 +207,15 @@ class State:
         return self.record.state == "verified" and self.record_is_current
 
     @property
+    def is_new(self) -> bool:
+        """Return whether the container came with the request in the record, for whatever engine."""
+        is_known = self.container.id is None or self.container.id in self.record.containers_before
+        return self.record.state == "requested" and not is_known
+
+    @property
     def is_after_request(self) -> bool:
-        """Return whether the container came with the request that the record is about."""
-        return (
-            self.record.state == "requested"
-            and self.record_is_current
-            and self.container.id is not None
-            and self.container.id not in self.record.containers_before
-        )
+        """Return whether the container came with the request for this engine."""
+        return self.is_new and self.record_is_current
 
     @property
     def is_down(self) -> bool:
@@ -225,13 +226,6 @@ class State:
     def is_open(self) -> bool:
         """Return whether the record shows a step that is in progress or was interrupted."""
         return self.record.state in OPEN
-
-    @property
-    def is_after_request_of_other(self) -> bool:
-        """Return whether the container came with a request for another engine, or by another address of the node."""
-        record = self.record
-        is_new = self.container.id is not None and self.container.id not in record.containers_before
-        return record.state == "requested" and not self.record_is_current and is_new
 
     @property
     def open_seconds_left(self) -> float:
