@@ -38,9 +38,6 @@ options:
     default: false
 """
 
-EXAMPLES = "# Internal: the playbooks of this collection."
-RETURN = "# Internal: the host pattern, or the hosts."
-
 import contextlib
 import multiprocessing
 import re

@@ -14,9 +14,6 @@ description: "Internal: the role C(engine_deployment) publishes it in AWX. Empty
 options: {}
 """
 
-EXAMPLES = "# Internal: roles/engine_deployment/tasks/publish.yml."
-RETURN = "# Internal: docs/report.md lists the keys."
-
 import time
 from collections.abc import Mapping
 from typing import Any
