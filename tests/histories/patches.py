@@ -117,7 +117,9 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(processes, "read", lambda pid, name: _processes().get(pid, {}).get(name, ""))
     patch.setattr(processes, "is_in_container", lambda pid: _processes().get(pid, {}).get("inside", False))
     patch.setattr(processes, "listening_inodes", lambda path: {_SOCKET} if HERE.world.program == "docker" else set())
-    patch.setattr(processes, "socket_inodes", lambda pid: _processes().get(pid, {}).get("sockets", set()))
+    patch.setattr(
+        processes, "socket_files", lambda pid: dict.fromkeys(_processes().get(pid, {}).get("sockets", ()), "")
+    )
     patch.setattr(sockets, "find_connections", _find_connections)
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])

@@ -448,11 +448,9 @@ def _gather_network() -> NetworkState:
 
 def _read_ipv6(name: str) -> Dict[str, str]:
     """Return the IPv6 settings of the kernel that NetworkManager changes, in the order to restore them."""
-    settings = {}
-    for key in ("forwarding", "accept_ra", "addr_gen_mode", "disable_ipv6"):
-        with contextlib.suppress(OSError), open(rollback.IPV6.format(name, key)) as stream:
-            settings[key] = stream.read().strip()
-    return settings
+    keys = ("forwarding", "accept_ra", "addr_gen_mode", "disable_ipv6")
+    values = {key: processes.read_file(rollback.IPV6.format(name, key)).strip() for key in keys}
+    return {key: value for key, value in values.items() if value}
 
 
 def _write_ipv6(name: str, entry: Dict[str, Any], *keys: str) -> None:
@@ -499,11 +497,8 @@ def _why_not_released(interface: Interface, ours: Dict[str, Any], network: Netwo
 def _lines_of_profile(uuid: str, profiles: List[interfaces.Profile]) -> List[str]:
     """Return the lines of a profile's file, without the time of its last use; none if the profile is gone."""
     path = next((profile.path for profile in profiles if profile.uuid == uuid), "")
-    try:
-        with open(path) as stream:
-            return sorted(line for line in stream.read().splitlines() if line and not line.startswith("timestamp="))
-    except OSError:
-        return []
+    lines = processes.read_file(path).splitlines()
+    return sorted(line for line in lines if line and not line.startswith("timestamp="))
 
 
 def _skipped(interface: Interface, reason: interfaces.Reason) -> Dict[str, Any]:

@@ -3,19 +3,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which file gives an interface to another program. The files are searched for a mention of it, not parsed."""
 
-import contextlib
 import fnmatch
 import glob
 import os
 import re
 from typing import Dict, List, Optional, Sequence, Set
 
-from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import NOT_READ
 
 PRINTED = "NetworkManager --print-config"
 _SECONDS = 10
-_MAX_BYTES = 1 << 20
 _NETWORKD = "/run/systemd/netif/links/"
 _FILES = (
     *(
@@ -39,8 +37,7 @@ def read_files() -> Dict[str, str]:
     texts: Dict[str, str] = {}
     for path in [path for pattern in _FILES for path in sorted(glob.glob(pattern, recursive=True))]:
         if not NOT_READ.search(path) and os.path.isfile(path):
-            with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
-                texts[path] = stream.read(_MAX_BYTES)
+            texts[path] = processes.read_file(path, 1 << 20)
     program, option = PRINTED.split()
     command = commands.find(program)
     printed = commands.attempt([command, option], _SECONDS) if command else None

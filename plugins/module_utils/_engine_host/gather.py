@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
 )
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record import Record
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, processes
 
 SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
 
@@ -109,9 +109,5 @@ def _gather_record(engine_record: Record, engine: Container, is_healthy: bool) -
 
 def _identify_machine() -> str:
     """Return what two names of one machine share. System containers share the boot id, clones the machine id."""
-    try:
-        with open("/etc/machine-id") as stream:
-            machine = stream.read().strip()
-    except OSError:
-        machine = "unknown"
+    machine = processes.read_file("/etc/machine-id").strip() or "unknown"
     return f"{machine} {clock.boot_id()} {os.stat('/proc/self/ns/net').st_ino}"

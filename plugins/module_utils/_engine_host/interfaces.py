@@ -356,11 +356,7 @@ def _reason_in_use(interface: Interface, network: NetworkState) -> Optional[Reas
 
 def _is_generated(profile: Profile) -> bool:
     """Return whether NetworkManager generated the profile, such as "Wired connection 1"; it is in memory only."""
-    try:
-        with open(profile.path, errors="replace") as stream:
-            return re.search(r"^nm-generated=true", stream.read(65536), re.MULTILINE) is not None
-    except OSError:
-        return False
+    return re.search(r"^nm-generated=true", processes.read_file(profile.path), re.MULTILINE) is not None
 
 
 def is_for(profile: Profile, interface: Interface, active: Set[Optional[str]]) -> bool:
@@ -478,13 +474,9 @@ def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
     """Return the interface that has the SSH connection's address, found even if sudo has emptied the environment."""
     pid = os.getpid()
     for _generation in range(64):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as stream:
-                match = re.search(rb"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", stream.read())
-        except OSError:
-            match = None
+        match = re.search(r"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", processes.read(pid, "environ"))
         if match:
-            server = match.group(1).decode().partition("%")[0].replace("::ffff:", "")
+            server = match.group(1).partition("%")[0].replace("::ffff:", "")
             has_it = (
                 interface.name for interface in interfaces if any(a["local"] == server for a in interface.addresses)
             )

@@ -34,7 +34,7 @@ _PROCESSES = {"dockerd": "docker", "containerd": "docker", "conmon": "podman", "
 _MONITORS = {"containerd-shim": "docker", "docker-containe": "docker", "conmon": "podman"}
 """Names in /proc/PID/comm, which has 15 characters, of the process that each live container has as a parent."""
 # A script that passes its arguments to Podman, as the package podman-docker installs it.
-_TO_PODMAN = re.compile(rb"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
+_TO_PODMAN = re.compile(r"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
 _REMOTE = re.compile(r"^\s*remote\s*=\s*true\b", re.MULTILINE)
 
 
@@ -101,9 +101,9 @@ def _find_docker_obstacle() -> Optional[Obstacle]:
             f"two processes listen on {socket}, and only one of them is reached",
             f"Compare `ss -xlp src {socket}` with `pgrep -a dockerd`, and stop the daemon without containers.",
         )
-    if any(inodes & processes.socket_inodes(pid) for pid in _daemons()):
+    if any(inodes & processes.socket_files(pid).keys() for pid in _daemons()):
         return None
-    if inodes & processes.socket_inodes(1):
+    if inodes & processes.socket_files(1).keys():
         return Obstacle(
             f"Docker is stopped: only systemd listens on {socket}",
             "Start Docker: `systemctl start docker` on the host. Containers with a restart policy start, too.",
@@ -118,12 +118,7 @@ def _find_podman_obstacle() -> Optional[Obstacle]:
     """Return the file that makes Podman use another machine: the management node's Podman would use it, too."""
     own = [os.path.join(os.path.expanduser("~/.config"), pattern) for pattern in _OWN_PODMAN_CONFIGURATION]
     for path in [path for pattern in [*_PODMAN_CONFIGURATION, *own] for path in sorted(glob.glob(pattern))]:
-        try:
-            with open(path, errors="replace") as stream:
-                is_remote = _REMOTE.search(stream.read(1024 * 1024))
-        except OSError:
-            continue
-        if is_remote:
+        if _REMOTE.search(processes.read_file(path)):
             return Obstacle(
                 f"{path} lets Podman use another machine (remote = true)",
                 f"Remove that line from {path}, then run again.",
@@ -262,10 +257,5 @@ def _is_podmans_socket() -> bool:
 
 def _is_podman(path: str) -> bool:
     """Return whether a ``docker`` command calls Podman. Read from the file, because the command is slow."""
-    if os.path.basename(os.path.realpath(path)).startswith("podman"):
-        return True
-    try:
-        with open(path, "rb") as stream:
-            return _TO_PODMAN.match(stream.read(4096)) is not None
-    except OSError:
-        return False
+    is_link = os.path.basename(os.path.realpath(path)).startswith("podman")
+    return is_link or _TO_PODMAN.match(processes.read_file(path, 4096)) is not None

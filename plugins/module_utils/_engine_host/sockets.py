@@ -59,7 +59,7 @@ def find_connections(engine: Container) -> Connections:
         files = {inode: path for pid in pids for inode, path in processes.socket_files(pid).items()}
         left = set(files)
         for pid in _representatives(pids):
-            entries = list(_read_tables(f"/proc/{pid}/net"))
+            entries = list(_read_tables(pid))
             left -= {entry.inode for entry in entries}
             # Other processes of the host use its namespace, too.
             own = set(files) if _is_of_host(pid) else {entry.inode for entry in entries}
@@ -102,7 +102,7 @@ def find_listening(engine: Container) -> List[Dict[str, Any]]:
     """
     owners = _owners()
     addresses: Dict[Tuple[int, Optional[int]], Set[str]] = {}
-    for entry in _read_tables("/proc/net"):
+    for entry in _read_tables(os.getpid()):
         if entry.state == _LISTEN:
             addresses.setdefault((entry.port, owners.get(entry.inode)), set()).add(entry.address)
     pids = {key[1] for key in addresses}
@@ -125,14 +125,12 @@ def find_listening(engine: Container) -> List[Dict[str, Any]]:
 
 def find_addresses() -> Optional[List[str]]:
     """Return the host's IP addresses without loopback and link-local addresses; None if they cannot be seen."""
-    try:
-        with open("/proc/net/fib_trie") as stream:
-            addresses = set(_LOCAL_ADDRESS.findall(stream.read()))
-    except OSError:
+    trie = processes.read_file("/proc/net/fib_trie")
+    if not trie:
         return None
-    with contextlib.suppress(OSError), open("/proc/net/if_inet6") as stream:  # missing without IPv6
-        for line in stream:
-            addresses.add(socket.inet_ntop(socket.AF_INET6, bytes.fromhex(line.split()[0])))
+    addresses = set(_LOCAL_ADDRESS.findall(trie))
+    for line in processes.read_file("/proc/net/if_inet6").splitlines():  # missing without IPv6
+        addresses.add(socket.inet_ntop(socket.AF_INET6, bytes.fromhex(line.split()[0])))
     return sorted(each for each in addresses if not re.match(r"127\.|169\.254\.|::1$|fe[89ab]", each))
 
 
@@ -183,14 +181,9 @@ def _check_visible(pid: int) -> None:
             os.kill(pid, 0)
 
 
-def _read_tables(folder: str) -> Iterator[Socket]:
-    for table in ("tcp", "tcp6"):
-        try:
-            with open(os.path.join(folder, table)) as stream:
-                text = stream.read()
-        except OSError:  # no IPv6, or the process has just ended
-            continue
-        yield from parse_table(text)
+def _read_tables(pid: int) -> Iterator[Socket]:
+    for table in ("tcp", "tcp6"):  # none without IPv6, or if the process has just ended
+        yield from parse_table(processes.read(pid, f"net/{table}"))
 
 
 def _owners() -> Dict[int, int]:
@@ -198,7 +191,7 @@ def _owners() -> Dict[int, int]:
     owners: Dict[int, int] = {}
     for pid in processes.pids():
         with contextlib.suppress(PermissionError):
-            for inode in processes.socket_inodes(pid):
+            for inode in processes.socket_files(pid):
                 owners.setdefault(inode, pid)
     return owners
 

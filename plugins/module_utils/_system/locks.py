@@ -6,6 +6,7 @@
 import fcntl
 import os
 
+from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 
@@ -25,12 +26,9 @@ def is_got(descriptor: int, seconds: float, interval: float = 0.1, kind: int = f
 def find_holder(descriptor: int) -> str:
     """Return the process that has locked the file, as in ``process 4031, stopped``; empty if it cannot be seen."""
     inode = ":{0}".format(os.fstat(descriptor).st_ino)
-    try:
-        with open("/proc/locks") as stream:
-            held = [line.split() for line in stream if " FLOCK " in line and " -> " not in line]
-        pid = next(words[4] for words in held if words[5].endswith(inode) and int(words[4]) > 0)
-        with open("/proc/{0}/stat".format(pid)) as stream:
-            state = stream.read().rpartition(")")[2].split()[0]
-    except (OSError, StopIteration, ValueError, IndexError):
-        return ""
-    return "process {0}{1}".format(pid, ", stopped" if state == "T" else "")
+    for line in processes.read_file("/proc/locks").splitlines():
+        words = line.split()
+        process = processes.find(int(words[4])) if " FLOCK " in line and words[5].endswith(inode) else None
+        if process and "->" not in words:
+            return "process {0}{1}".format(process.pid, ", stopped" if process.state == "T" else "")
+    return ""

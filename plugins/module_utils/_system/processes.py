@@ -31,13 +31,9 @@ class Process(NamedTuple):
 
 def find(pid: Optional[int]) -> Optional[Process]:
     """Return the process; None if it cannot be seen or is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", errors="backslashreplace") as stream:
-            # The second field is the program's name, in parentheses, with any characters.
-            fields = stream.read().rpartition(")")[2].split()
-        return Process(int(pid or 0), fields[0], int(fields[1]), int(fields[19]))
-    except (OSError, ValueError, LookupError):
-        return None
+    # The second field is the program's name, in parentheses, with any characters.
+    fields = read(pid, "stat").rpartition(")")[2].split()
+    return Process(int(pid or 0), fields[0], int(fields[1]), int(fields[19])) if len(fields) > 19 else None
 
 
 def pids() -> List[int]:
@@ -47,9 +43,14 @@ def pids() -> List[int]:
 
 def read(pid: Optional[int], name: str) -> str:
     """Return the text of ``/proc/PID/NAME``; empty if the process cannot be seen or is gone."""
+    return read_file(f"/proc/{pid}/{name}")
+
+
+def read_file(path: str, most: int = -1) -> str:
+    """Return the text of a file, at most ``most`` characters; empty if it cannot be read."""
     try:
-        with open(f"/proc/{pid}/{name}", errors="backslashreplace") as stream:
-            return stream.read()
+        with open(path, encoding="utf-8", errors="backslashreplace") as stream:
+            return stream.read(most)
     except OSError:
         return ""
 
@@ -86,11 +87,6 @@ def socket_files(pid: int) -> Dict[int, str]:
     return files
 
 
-def socket_inodes(pid: int) -> Set[int]:
-    """Return the socket inodes of a process. Raises PermissionError for a process of another user."""
-    return set(socket_files(pid))
-
-
 def is_tcp(socket_file: str) -> bool:
     """Return whether the kernel calls a socket TCP, also if it stands in no table of a network namespace."""
     try:
@@ -121,9 +117,8 @@ def find_freezer(pid: Optional[int]) -> str:
         if controllers not in ("", "freezer"):
             continue
         file = f"{CGROUPS}/freezer{path}/freezer.state" if controllers else f"{CGROUPS}{path}/cgroup.events"
-        with contextlib.suppress(OSError), open(file) as stream:
-            if re.search(r"^frozen 1$|^FR(OZEN|EEZING)$", stream.read(), re.MULTILINE):
-                return file
+        if re.search(r"^frozen 1$|^FR(OZEN|EEZING)$", read_file(file), re.MULTILINE):
+            return file
     return ""
 
 

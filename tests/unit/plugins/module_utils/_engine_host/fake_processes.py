@@ -47,5 +47,5 @@ class FakeProcesses:
             processes, "read", lambda pid, name: self.running[pid].read(name) if pid in self.running else ""
         )
         monkeypatch.setattr(processes, "is_program_of_root", lambda pid: self.running[pid].is_of_root)
-        monkeypatch.setattr(processes, "socket_inodes", lambda pid: set(self.running[pid].sockets))
+        monkeypatch.setattr(processes, "socket_files", lambda pid: dict.fromkeys(self.running[pid].sockets, ""))
         monkeypatch.setattr(processes, "listening_inodes", lambda path: self.listening.get(path, set()))

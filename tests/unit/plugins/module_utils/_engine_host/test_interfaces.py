@@ -1,6 +1,5 @@
 """Which interfaces are adopted, why the others are not, and the profile; from output of `ip` and `nmcli`."""
 
-import io
 import json
 import subprocess
 
@@ -358,8 +357,8 @@ def test_interface_of_the_ssh_connection_is_found(host, monkeypatch, server, nam
     links = [{**each, "addr_info": addresses if each.get("ifname") == "eth0" else []} for each in LINKS]
     (host / "address").write_text(json.dumps(links))
     found = interfaces.gather_network().interfaces
-    environment = f"A=1\0SSH_CONNECTION=192.0.2.9 40000 {server} 22\0".encode()
-    monkeypatch.setattr(interfaces, "open", lambda *_arguments: io.BytesIO(environment), raising=False)
+    environment = f"A=1\0SSH_CONNECTION=192.0.2.9 40000 {server} 22\0"
+    monkeypatch.setattr(interfaces.processes, "read", lambda _pid, _name: environment)
     assert interfaces._find_ssh_interface(found) == name
 
 

@@ -1,7 +1,6 @@
 """Sockets and addresses, read from the kernel of the test machine."""
 
 import contextlib
-import io
 import multiprocessing
 import os
 import socket
@@ -142,8 +141,10 @@ def test_find_addresses_of_both_families(monkeypatch):
         "/proc/net/if_inet6": "20010db8000000000000000000000007 02 40 00 80 eth0\n"
         "fe800000000000000000000000000007 02 40 20 80 eth0\n",
     }
-    monkeypatch.setattr(sockets, "open", lambda path: io.StringIO(tables[path]), raising=False)
+    monkeypatch.setattr(sockets.processes, "read_file", lambda path: tables.get(path, ""))
     assert sockets.find_addresses() == ["192.0.2.7", "2001:db8::7"]
+    tables.clear()
+    assert sockets.find_addresses() is None
 
 
 def entry(port, state, inode, remote_port=40000):
@@ -160,7 +161,7 @@ def table(monkeypatch):
 
     def replace(*entries):
         found = sockets.parse_table("  sl  local_address ...\n" + "".join(entries))
-        monkeypatch.setattr(sockets, "_read_tables", lambda _folder: found)
+        monkeypatch.setattr(sockets, "_read_tables", lambda _pid: found)
         monkeypatch.setattr(sockets, "_is_of_host", lambda _pid: False)
         monkeypatch.setattr(sockets.processes, "is_tcp", lambda _file: False)
 
