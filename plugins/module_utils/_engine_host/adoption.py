@@ -526,7 +526,9 @@ def _read_adopted() -> Dict[str, Dict[str, Any]]:
 
 
 def _write_adopted(adopted: Dict[str, Dict[str, Any]]) -> None:
-    files.write_ours(ADOPTED, json.dumps(adopted, indent=1, sort_keys=True), 0o600, 0o700)
+    with files.file_errors(ADOPTED):
+        folders.make_ours(os.path.dirname(ADOPTED), 0o700)
+    files.write_atomically(ADOPTED, json.dumps(adopted, indent=1, sort_keys=True), 0o600)
 
 
 def _systemctl(*arguments: str) -> bool:

@@ -100,21 +100,10 @@ def _file_errors(path: str) -> Iterator[None]:
 
 def _check_movable(path: str) -> None:
     """Raise FleetError, before anything is written, for what this user or even root cannot rename."""
-    folder = os.path.dirname(path)
-    with open("/proc/self/mountinfo") as stream:
-        is_mount = any(line.split()[4] == os.path.abspath(path) for line in stream)
-    if is_mount:
-        raise FleetError(
-            "motd_not_moved", f"Banner {path} not moved: it is a mount point.", "Unmount it, or set slb_motd: keep."
-        )
-    for fixed in (path, folder):
-        if files.is_fixed(fixed):
-            summary = f"Banner {path} not moved: {fixed} is immutable (lsattr -d)."
-            raise FleetError("motd_not_moved", summary, f"Run `chattr -ia {fixed}` on the host, or set slb_motd: keep.")
-    # Of a read-only file system, this user may be root.
-    if not os.access(folder, os.W_OK | os.X_OK):
-        summary = f"Banner {path} not moved: {folder} is not writable."
-        raise FleetError("motd_not_moved", summary, "Run the task as root (`become: true`), or set slb_motd: keep.")
+    obstacle = files.find_obstacle(os.path.abspath(path))
+    if obstacle:
+        fix = "Run the task as root (`become: true`), remove the obstacle on the host, or set slb_motd: keep."
+        raise FleetError("motd_not_moved", f"Banner {path} not moved: {obstacle}.", fix)
 
 
 def _note(path: str) -> str:

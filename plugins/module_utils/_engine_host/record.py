@@ -159,19 +159,9 @@ def read() -> Record:
 def find_obstacle() -> Optional[str]:
     """Return why the record could not be written; None if nothing is known. Nothing is written."""
     try:
-        if os.path.lexists(PATH):
-            if not stat.S_ISREG(os.lstat(PATH).st_mode):
-                return f"{PATH} is not a regular file"
-            with open("/proc/self/mountinfo") as stream:
-                is_mount = any(line.split()[4] == PATH for line in stream)
-            if is_mount or files.is_fixed(PATH):
-                return f"{PATH} is immutable or a mount point (lsattr, findmnt)"
-        folder = os.path.dirname(PATH)
-        while not os.path.lexists(folder):
-            folder = os.path.dirname(folder)
-        if not os.path.isdir(folder):
-            return f"{folder} is not a folder"
-        return folders.untrusted(folder) or _find_obstacle_in(folder)
+        if os.path.lexists(PATH) and not stat.S_ISREG(os.lstat(PATH).st_mode):
+            return f"{PATH} is not a regular file"
+        return files.find_obstacle(PATH) or folders.untrusted(os.path.dirname(PATH))
     except OSError as error:
         return f"{PATH} cannot be checked: {error.strerror}"
 
@@ -276,14 +266,3 @@ def _as_data(record: Record) -> Dict[str, Any]:
         set_aside=dict(record.set_aside._asdict()) if record.set_aside else None,
         previous=_as_data(record.previous) if record.previous else None,
     )
-
-
-def _find_obstacle_in(folder: str) -> Optional[str]:
-    system = os.statvfs(folder)
-    if system.f_flag & os.ST_RDONLY:
-        return f"the file system of {folder} is read-only"
-    if files.is_fixed(folder):
-        return f"{folder} is immutable (lsattr -d)"
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return f"this user has no permission to write in {folder}"
-    return None

@@ -7,9 +7,9 @@ import contextlib
 import fcntl
 import os
 import re
-import secrets
 import sys
-from typing import Iterator
+import tempfile
+from typing import Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
@@ -19,14 +19,6 @@ NOT_READ = re.compile(r"(~|\.bak|\.orig|\.sample|\.example|\.disabled|\.dpkg-\w+
 _FOLDER_MODE = 0o755
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
 _FIXED = 0x30  # immutable, append only
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-
-
-def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
-    """Write in a folder of the collection. Raises FleetError if another user can write there."""
-    with file_errors(path):
-        folders.make_ours(os.path.dirname(path), folder_mode)
-    write_atomically(path, content, mode)
 
 
 def write_atomically(path: str, content: str, mode: int) -> None:
@@ -39,31 +31,21 @@ def write_atomically(path: str, content: str, mode: int) -> None:
 def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
     """Replace the content of ``path`` in an existing folder. Raises OSError. ``lasting``: sync file and folder."""
     folder, name = os.path.split(path)
-    temporary = f".{name}.{secrets.token_hex(8)}"
-    # By descriptor: a folder that is renamed meanwhile does not redirect the write.
-    with folders.opened(folder) as there:
-        descriptor = os.open(temporary, _NEW, 0o600, dir_fd=there)
-        try:
-            try:
-                os.fchmod(descriptor, mode)
-                _write_all(descriptor, content)
-                if lasting:
-                    os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            os.rename(temporary, name, src_dir_fd=there, dst_dir_fd=there)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=there)
-            raise
-        if lasting:
-            os.fsync(there)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    """Write all of ``data``: a full disk accepts a part first."""
-    while data:
-        data = data[os.write(descriptor, data) :]
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            os.fchmod(descriptor, mode)
+            stream.write(content)
+            stream.flush()
+            if lasting:
+                os.fsync(descriptor)
+        os.rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    if lasting:
+        sync_folder(folder)
 
 
 @contextlib.contextmanager
@@ -81,8 +63,26 @@ def file_errors(path: str) -> Iterator[None]:
 
 def sync_folder(folder: str) -> None:
     """Sync ``folder``, after a rename or an unlink in it."""
-    with folders.opened(folder) as there:
-        os.fsync(there)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def find_obstacle(path: str) -> Optional[str]:
+    """Return why the file could not be replaced; None if nothing is known. Nothing is written. Raises OSError."""
+    with open("/proc/self/mountinfo") as stream:
+        if any(line.split()[4] == path for line in stream):
+            return f"{path} is a mount point (findmnt)"
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    for fixed in (path, folder):
+        if is_fixed(fixed):
+            return f"{fixed} is immutable (lsattr -d)"
+    # Of a read-only file system, this user may be root.
+    return None if os.access(folder, os.W_OK | os.X_OK) else f"{folder} is not writable, or not a folder"
 
 
 def is_fixed(path: str) -> bool:

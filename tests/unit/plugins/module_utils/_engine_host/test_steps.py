@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -926,11 +925,11 @@ def test_record_that_cannot_be_written_stops_each_step(host, monkeypatch, obstac
     elif obstacle == "mount":
         host.path.touch()
         line = f"36 35 98:0 /mnt1 {host.path} rw,noatime master:1 - ext4 /dev/sda1 rw\n"
-        monkeypatch.setattr(record, "open", lambda path: io.StringIO(line), raising=False)
+        monkeypatch.setattr(record.files, "open", lambda path: io.StringIO(line), raising=False)
     elif obstacle == "read-only":
-        monkeypatch.setattr(os, "statvfs", lambda _folder: SimpleNamespace(f_flag=os.ST_RDONLY))
+        monkeypatch.setattr(os, "access", lambda _folder, _mode: False)
     elif obstacle == "no answer":
-        monkeypatch.setattr(record.os, "statvfs", fail)
+        monkeypatch.setattr(record.files, "open", fail, raising=False)
     else:
         {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}[obstacle](host.path)
         assert noted_state() == "invalid"
