@@ -15,16 +15,16 @@ import os
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces, rollback
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import Interface, NetworkState, nmcli
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, files, folders, processes, waiting
-from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import FOLDER as CHANGES
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import locked
 
-CHANGES = "/run/slb-fleet"
 ADOPTED = "/var/lib/slb-fleet/interfaces.json"
 _PROFILES = "/etc/NetworkManager/system-connections"
 _SERVICE = "org.freedesktop.NetworkManager"
@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
 
 def adopt(wanted: Wanted, check_mode: bool) -> Result:
     """Adopt interfaces. Unless it is check mode, the change waits for ``confirm``. Raises FleetError."""
-    with _locked(check_mode):
+    with locked("lock", 0, check_mode):
         rolled_back = [] if check_mode else _roll_back_stale()
         network = _gather_network()
         chosen, reasons, failed = interfaces.choose(network, wanted.interfaces, wanted.allow_unmatched)
@@ -108,7 +108,7 @@ def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool, has_ipv6
 def confirm(token: str) -> Result:
     """Save the profiles of a change. Raises FleetError if it was rolled back. Idempotent."""
     folder = os.path.join(CHANGES, token)
-    with _locked():
+    with locked("lock", 0, False):
         if os.path.exists(os.path.join(folder, "confirmed")):
             return Result(False, {"pending": []})
         try:
@@ -139,12 +139,12 @@ def confirm(token: str) -> Result:
 
 def release(wanted: List[str], check_mode: bool) -> Result:
     """Delete the profiles that ``adopt`` made. Raises FleetError if one of them was changed or is in use."""
-    with _locked(check_mode):
+    with locked("lock", 0, check_mode):
         adopted = _read_adopted()
         try:
             network = _gather_network()
-        except FleetError as error:
-            if adopted or not all("*" in item for item in wanted) or error.code == "permission_denied":
+        except FleetError:
+            if adopted or not all("*" in item for item in wanted):
                 raise
             # Nothing was adopted on a host without NetworkManager.
             return Result(False, {"released": [], "left_alone": [], "pending": []})
@@ -436,8 +436,6 @@ def _add_profile(name: str, settings: Dict[str, str], dhcp_timeout: int) -> str:
 
 def _gather_network() -> NetworkState:
     """Return the state of the network. Raises FleetError if nothing can be changed."""
-    if os.geteuid() != 0:
-        raise FleetError("permission_denied", "Interfaces not changed: not root.", "Set become: true for this host.")
     network = interfaces.gather_network()
     if network.trouble is not None:
         raise network.trouble
@@ -533,23 +531,3 @@ def _write_adopted(adopted: Dict[str, Dict[str, Any]]) -> None:
 
 def _systemctl(*arguments: str) -> bool:
     return commands.attempt(["systemctl", *arguments], 15).rc == 0
-
-
-@contextlib.contextmanager
-def _locked(check_mode: bool = False) -> Iterator[None]:
-    """Hold the lock of interfaces of this host; check mode needs none. Raises FleetError ``host_busy``."""
-    if check_mode:
-        yield
-        return
-    try:
-        folders.make_ours(CHANGES, 0o700)
-        descriptor = os.open(os.path.join(CHANGES, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        fix = "Set become: true for this host."
-        raise FleetError("permission_denied", f"{CHANGES} not writable: {error.strerror}.", fix) from None
-    try:
-        if not is_got(descriptor, 0):
-            raise FleetError("host_busy", "Another run changes interfaces of this host.", "Run again later.")
-        yield
-    finally:
-        os.close(descriptor)

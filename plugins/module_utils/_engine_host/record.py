@@ -3,22 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The deployment record of an engine host: one local fact, which the steps on the host read and write."""
 
-import contextlib
 import json
 import os
 import re
 import stat
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import RUNTIMES
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, files, folders
-from ansible_collections.slb.fleet.plugins.module_utils._system.locks import find_holder, is_got
 
 Check = Callable[[Any], bool]
 
 PATH = "/etc/ansible/facts.d/slb_engine.fact"
-LOCK = "/run/slb-fleet/record.lock"
 ENGINE = ("name", "manage_ip", "base_url")
 OPEN = ("preparing", "prepared", "restoring")
 """States of a step that is in progress or was interrupted. No request was sent, or it was rejected."""
@@ -184,31 +181,6 @@ def write(record: Record) -> None:
         files.replace(PATH, content.encode(), _MODE)
     except OSError as error:
         raise _not_writable(str(error.strerror)) from error
-
-
-@contextlib.contextmanager
-def locked(seconds: float, check_mode: bool) -> Iterator[None]:
-    """Hold the lock of the host's record, a file that only root can open. Check mode takes no lock."""
-    if os.geteuid() != 0:
-        raise FleetError("permission_denied", "User is not root.", "Run the task as root (`become: true`).")
-    if check_mode:
-        yield
-        return
-    with files.file_errors(LOCK):
-        folders.make_ours(os.path.dirname(LOCK), 0o700)
-        descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        if not is_got(descriptor, seconds):
-            holder = find_holder(descriptor)
-            shown = f" ({holder})" if holder else ""
-            summary = f"Host is locked by another run{shown} for more than {seconds:g} s."
-            fix = "Wait until the other run has ended, then run again."
-            if holder:
-                fix += f" If no run is left, end that process on the host: `kill -9 {holder.split()[1]}`."
-            raise FleetError("host_busy", summary, fix)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def check_writable() -> None:

@@ -20,13 +20,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record impo
     Record,
     SetAside,
     check_writable,
-    locked,
     read,
     write,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import locked
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import Deadline
 
 _FSTAB = "/etc/fstab"
@@ -43,7 +43,7 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
     A second execution with the same request finishes what the first began, and answers the same.
     """
     step = Deadline(options["time_limit"])
-    with locked(options["lock_timeout"], check_mode):
+    with locked("record.lock", options["lock_timeout"], check_mode):
         record = read()
         if record.request_id == options["request_id"] and record.state != "none":
             return _continue(record, options, step)
@@ -78,7 +78,7 @@ def mark(options: Dict[str, Any]) -> Result:
     A second execution does not change the time of the first.
     """
     step = Deadline(options["time_limit"])
-    with locked(options["lock_timeout"], False):
+    with locked("record.lock", options["lock_timeout"], False):
         record = read()
         is_own = record.request_id == options["request_id"]
         if not is_own or record.state not in ("prepared", "requested"):
@@ -101,7 +101,7 @@ def restore(options: Dict[str, Any], check_mode: bool) -> Result:
     ``open_age``, ``requested_age``: Minimum age in seconds of a record that is open, or that shows a request; None for
     never. If the record is about another request, or is younger, nothing is changed.
     """
-    with locked(options["lock_timeout"], check_mode):
+    with locked("record.lock", options["lock_timeout"], check_mode):
         record = read()
         ages = {"requested": options["requested_age"], **dict.fromkeys(OPEN, options["open_age"])}
         least, age = ages.get(record.state), record.age or 0
@@ -118,7 +118,7 @@ def restore(options: Dict[str, Any], check_mode: bool) -> Result:
 def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside without a request, or finish an interrupted step in this way."""
     step = Deadline(options["time_limit"])
-    with locked(options["stop_timeout"] + options["lock_timeout"], check_mode):
+    with locked("record.lock", options["stop_timeout"] + options["lock_timeout"], check_mode):
         record = read()
         begin = step.used
         before = _find_known()
@@ -174,7 +174,7 @@ def _clear(record: Record, absent: Container, is_to_remove: bool, check_mode: bo
 
 def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
     """Restore the container that was set aside last, whatever the state of the record."""
-    with locked(lock_timeout, check_mode):
+    with locked("record.lock", lock_timeout, check_mode):
         record = read()
         if record.state == "invalid":
             fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
@@ -192,7 +192,7 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
 
 def start(options: Dict[str, Any], check_mode: bool) -> Result:
     """Start the container ``container_id`` if the record verifies it. A container that runs is left as it is."""
-    with locked(options["lock_timeout"], check_mode):
+    with locked("record.lock", options["lock_timeout"], check_mode):
         record, slb = read(), _find_known()
         _compare(record, slb, {"container_id": options["container_id"] or slb.id})
         if record.state != "verified" or slb.id is None or record.last_verified != slb.id:
@@ -262,7 +262,7 @@ def _find_unmounted(paths: Iterable[str]) -> Optional[str]:
 
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:
     """Record that the engine was verified to run in the container ``container_id``."""
-    with locked(_LOCK_SECONDS, check_mode):
+    with locked("record.lock", _LOCK_SECONDS, check_mode):
         record, slb = read(), _find_known()
         _compare(record, slb, {"container_id": options["container_id"]})
         leftover = record.set_aside or record.earlier
@@ -310,7 +310,7 @@ def _remove_leftover(leftover: Optional[SetAside], check_mode: bool) -> str:
 
 def remove(check_mode: bool) -> Result:
     """Remove the record."""
-    with locked(_LOCK_SECONDS, check_mode):
+    with locked("record.lock", _LOCK_SECONDS, check_mode):
         record = read()
         absent = Record()
         if not check_mode:

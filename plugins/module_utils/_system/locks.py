@@ -3,11 +3,42 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Wait for a lock, with a time limit."""
 
+import contextlib
 import fcntl
 import os
+from typing import Iterator
 
-from ansible_collections.slb.fleet.plugins.module_utils._system import processes
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system import files, folders, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
+
+FOLDER = "/run/slb-fleet"
+
+
+@contextlib.contextmanager
+def locked(name: str, seconds: float, check_mode: bool) -> Iterator[None]:
+    """Hold a lock of this host, a file that only root can open. Check mode takes no lock. Raises FleetError."""
+    if os.geteuid() != 0:
+        raise FleetError("permission_denied", "User is not root.", "Run the task as root (`become: true`).")
+    if check_mode:
+        yield
+        return
+    path = os.path.join(FOLDER, name)
+    with files.file_errors(path):
+        folders.make_ours(FOLDER, 0o700)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        if not is_got(descriptor, seconds):
+            holder = find_holder(descriptor)
+            shown = f" ({holder})" if holder else ""
+            summary = f"Host is locked by another run{shown} for more than {seconds:g} s."
+            fix = "Wait until the other run has ended, then run again."
+            if holder:
+                fix += f" If no run is left, end that process on the host: `kill -9 {holder.split()[1]}`."
+            raise FleetError("host_busy", summary, fix)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def is_got(descriptor: int, seconds: float, interval: float = 0.1, kind: int = fcntl.LOCK_EX) -> bool:

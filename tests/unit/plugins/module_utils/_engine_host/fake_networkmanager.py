@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, interfaces
-from ansible_collections.slb.fleet.plugins.module_utils._system import commands, folders
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, folders, locks
 from ansible_collections.slb.fleet.plugins.module_utils._system.commands import Completed
 
 UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce{:03x}"
@@ -209,6 +209,7 @@ def make_host(folder: Path, monkeypatch: Any) -> FakeHost:
     monkeypatch.setattr(interfaces, "_find_ssh_interface", lambda _interfaces: "eth0")
     monkeypatch.setattr(adoption.waiting, "wait_for", lambda condition, *_times: condition())
     monkeypatch.setattr(adoption, "CHANGES", str(folder / "changes"))
+    monkeypatch.setattr(locks, "FOLDER", str(folder / "changes"))
     monkeypatch.setattr(adoption, "ADOPTED", str(folder / "adopted" / "interfaces.json"))
     monkeypatch.setattr(adoption.rollback, "IPV6", str(folder / "{}-{}"))
     monkeypatch.setattr(adoption, "_check_profiles_can_change", lambda: None)

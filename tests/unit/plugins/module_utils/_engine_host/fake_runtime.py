@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
     record,
     runtimes,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, locks
 
 
 class Killed(BaseException):
@@ -185,7 +185,7 @@ class Host(Killer):
         monkeypatch.setattr(record.folders, "os", own)
         monkeypatch.setattr(os, "geteuid", lambda: 0)
         monkeypatch.setattr(record, "PATH", str(self.path))
-        monkeypatch.setattr(record, "LOCK", str(folder / "run" / "record.lock"))
+        monkeypatch.setattr(locks, "FOLDER", str(folder / "run"))
         monkeypatch.setattr(record.files, "replace", replace)
         monkeypatch.setattr(commands, "attempt", self._attempt)
         monkeypatch.setattr(commands, "find", lambda name: name if name == self.runtime.program else None)

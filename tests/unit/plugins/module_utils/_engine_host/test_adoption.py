@@ -332,7 +332,7 @@ def test_adopt_needs_root_and_an_interface_and_the_lock(host, monkeypatch):
     error = error_of(adopt, "ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
     assert (error.code, "ens7 " in error.summary, "(2 more)" in error.summary) == ("interface_not_adopted", True, True)
     assert "(1 more)" in error_of(adopt, "ens7", "ens8").summary
-    with adoption._locked():
+    with adoption.locked("lock", 0, False):
         assert (code_of(adopt, "ens9"), adopt("ens9", check_mode=True).changed) == ("host_busy", True)
     assert (Path(adoption.CHANGES) / "lock").stat().st_mode & 0o777 == 0o600
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -19,7 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
 )
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.managers import Manager
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock, waiting
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, locks, waiting
 from ansible_collections.slb.fleet.plugins.module_utils._system.commands import Completed
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_runtime import FakeRuntime, Host
 
@@ -938,9 +938,9 @@ def test_record_that_cannot_be_written_stops_each_step(host, monkeypatch, obstac
     assert host.runtime.changes == []
 
 
-def hold_lock(path, is_held):
-    record.LOCK = path
-    with record.locked(5, False):
+def hold_lock(folder, is_held):
+    locks.FOLDER = folder
+    with locks.locked("record.lock", 5, False):
         is_held.set()
         time.sleep(1.5)
 
@@ -948,14 +948,14 @@ def hold_lock(path, is_held):
 def test_second_process_waits_for_the_lock(host):
     fork = multiprocessing.get_context("fork")
     is_held = fork.Event()
-    other = fork.Process(target=hold_lock, args=(record.LOCK, is_held), daemon=True)
+    other = fork.Process(target=hold_lock, args=(locks.FOLDER, is_held), daemon=True)
     other.start()
     assert is_held.wait(10)
     assert code_of(lambda: steps.prepare(options(host, lock_timeout=0), False)) == "host_busy"
     assert host.runtime.changes == []
     assert steps.prepare(options(host, lock_timeout=20), False).changed
     other.join()
-    lock = Path(record.LOCK)
+    lock = Path(locks.FOLDER) / "record.lock"
     assert (lock.stat().st_mode & 0o777, lock.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, record
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system import locks
 
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
 RECORD = record.Record("requested", **ENGINE, boot_id="boot", uptime=1.0)
@@ -14,7 +15,7 @@ RECORD = record.Record("requested", **ENGINE, boot_id="boot", uptime=1.0)
 @pytest.fixture
 def base(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "PATH", str(tmp_path / "etc/ansible/facts.d/slb_engine.fact"))
-    monkeypatch.setattr(adoption, "CHANGES", str(tmp_path / "run/slb-fleet"))
+    monkeypatch.setattr(locks, "FOLDER", str(tmp_path / "run/slb-fleet"))
     monkeypatch.setattr(adoption, "ADOPTED", str(tmp_path / "var/lib/slb-fleet/interfaces.json"))
     return tmp_path
 
@@ -24,7 +25,7 @@ def modes(base):
 
 
 def lock():
-    with adoption._locked():
+    with locks.locked("lock", 0, False):
         pass
 
 
