@@ -60,3 +60,46 @@ attributes:
     description: Can be used with C(delegate_to).
     support: full
 """
+
+    CONTAINER = r"""
+options:
+  allow_established:
+    description:
+      - Whether to stop a container that has connections, or whose connections cannot be seen.
+      - Such an engine may serve traffic. Use this option for one host at a time.
+    type: bool
+    default: false
+  remove:
+    description:
+      - Whether to delete the container that is set aside, instead of renaming it. B(Warning:) deleted containers cannot
+        be restored.
+      - Required to stop a container that deletes itself (C(--rm)).
+    type: bool
+    default: false
+  ignored_starters:
+    description:
+      - Files on the host, by their full paths, that mention a start of the container C(slb) and are harmless.
+    type: list
+    elements: path
+    default: []
+  stop_timeout:
+    description: Number of seconds (1 or more) for the container to stop, before the runtime kills its processes.
+    type: int
+    default: 10
+  lock_timeout:
+    description: Number of seconds to wait for another run on the same host.
+    type: int
+    default: 10
+  time_limit:
+    description: Number of seconds to set a container aside. If the time is over, it is restored. Unset for no limit.
+    type: float
+  name:
+    description: Name of the engine, for the record.
+    type: str
+  manage_ip:
+    description: Address of the engine host as the management node reaches it, for the record.
+    type: str
+  base_url:
+    description: Address of the management node, for the record.
+    type: str
+"""

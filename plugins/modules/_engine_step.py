@@ -9,7 +9,7 @@ short_description: "Internal: do one step of an installation"
 description:
   - Private. Only the actions and roles of this collection use this module, and it may change in each release.
   - Use M(slb.fleet.engine_install) or M(slb.fleet.engine_container).
-extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host, slb.fleet._attributes.container]
 options:
   step:
     description:
@@ -36,39 +36,6 @@ options:
     description: Container and record when the plan was made. If the host has changed, the step fails with the code C(state_changed).
     type: dict
     default: {}
-  name:
-    description: Name of the engine.
-    type: str
-  manage_ip:
-    description: Address of the engine host as the management node reaches it.
-    type: str
-  base_url:
-    description: Address of the management node.
-    type: str
-  allow_established:
-    description: Whether to stop a container that has connections.
-    type: bool
-    default: false
-  remove:
-    description: Whether the container may be lost.
-    type: bool
-    default: false
-  ignored_starters:
-    description: Files that mention a start of the container and are known to be harmless.
-    type: list
-    elements: path
-    default: []
-  stop_timeout:
-    description: Number of seconds for the container to stop.
-    type: int
-    default: 10
-  lock_timeout:
-    description: Number of seconds to wait for another run on the same host.
-    type: int
-    default: 10
-  time_limit:
-    description: Number of seconds for the step. If the time is over, the step is reversed. Unset for no limit.
-    type: float
   wait_timeout:
     description: Number of seconds in which no other run may request an installation.
     type: float
@@ -97,20 +64,12 @@ from ansible_collections.slb.fleet.plugins.module_utils._module import run_modul
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 ARGUMENTS = {
+    **steps.ARGUMENTS,
     "step": dict(type="str", choices=["prepare", "mark", "set_aside", "restore"], required=True),
     "request_id": dict(type="str", required=True),
     "own": dict(type="bool", default=False),
     "action": dict(type="str", choices=["install", "replace"]),
     "expected": dict(type="dict", default={}),
-    "name": dict(type="str"),
-    "manage_ip": dict(type="str"),
-    "base_url": dict(type="str"),
-    "allow_established": dict(type="bool", default=False),
-    "remove": dict(type="bool", default=False),
-    "ignored_starters": dict(type="list", elements="path", default=[]),
-    "stop_timeout": dict(type="int", default=10),
-    "lock_timeout": dict(type="int", default=10),
-    "time_limit": dict(type="float"),
     "wait_timeout": dict(type="float"),
     "open_age": dict(type="float"),
     "requested_age": dict(type="float"),

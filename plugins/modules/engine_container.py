@@ -14,7 +14,7 @@ description:
   - The deployment record keeps name, state and restart policy before the first step. An interrupted task is finished if the
     task runs again.
   - Only Docker and root's Podman of this machine are used. C(DOCKER_HOST), C(CONTAINER_HOST) and contexts are ignored.
-extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host, slb.fleet._attributes.container]
 options:
   state:
     description:
@@ -35,46 +35,6 @@ options:
     description: State of the container to set aside. If the container C(slb) has another state, the task fails.
     type: str
     choices: [absent, created, running, restarting, paused, exited]
-  allow_established:
-    description:
-      - Whether to stop a container that has connections, or whose connections cannot be seen.
-      - Such an engine may serve traffic. Use this option for one host at a time.
-    type: bool
-    default: false
-  remove:
-    description:
-      - Whether to delete the container with O(state=set_aside), instead of renaming it. B(Warning:) deleted containers
-        cannot be restored.
-      - Required to stop a container that deletes itself (C(--rm)).
-    type: bool
-    default: false
-  ignored_starters:
-    description:
-      - Files on the host, by their full paths, that mention a start of the container C(slb) and are known to be harmless.
-    type: list
-    elements: path
-    default: []
-  stop_timeout:
-    description: Number of seconds (1 or more) for the container to stop, before the runtime kills its processes.
-    type: int
-    default: 10
-  lock_timeout:
-    description: Number of seconds to wait for another run on the same host.
-    type: int
-    default: 10
-  time_limit:
-    description:
-      - Number of seconds for O(state=set_aside). If the time is over, the container is restored. Unset for no limit.
-    type: float
-  name:
-    description: Name of the engine, for the record.
-    type: str
-  manage_ip:
-    description: Address of the engine host as the management node reaches it, for the record.
-    type: str
-  base_url:
-    description: Address of the management node, for the record.
-    type: str
 notes:
   - A container that systemd, compose, swarm or Kubernetes would start again is not stopped.
   - Podman before 3.0 cannot rename containers. Podman before 5.1 cannot change a restart policy; C(podman-restart.service)
@@ -143,18 +103,10 @@ from ansible_collections.slb.fleet.plugins.module_utils._module import run_modul
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 ARGUMENTS = {
+    **steps.ARGUMENTS,
     "state": dict(type="str", choices=["set_aside", "restored", "started"], required=True),
     "container_id": dict(type="str"),
     "container_state": dict(type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"]),
-    "allow_established": dict(type="bool", default=False),
-    "remove": dict(type="bool", default=False),
-    "ignored_starters": dict(type="list", elements="path", default=[]),
-    "stop_timeout": dict(type="int", default=10),
-    "lock_timeout": dict(type="int", default=10),
-    "time_limit": dict(type="float"),
-    "name": dict(type="str"),
-    "manage_ip": dict(type="str"),
-    "base_url": dict(type="str"),
 }
 
 

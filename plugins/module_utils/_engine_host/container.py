@@ -134,15 +134,17 @@ def list_ids() -> List[str]:
         listed = runtimes.run(runtime, "ps", "--all", "--quiet", "--no-trunc")
         if listed.rc != 0:
             why, fix = f"{runtime} does not answer: {listed.words}", f"Repair {runtime} on the host, then run again."
-            raise unknown_state(Container("unknown", why=why, fix=fix))
+            known(Container("unknown", why=why, fix=fix))
         ids += listed.stdout.split()
     return sorted(ids)
 
 
-def unknown_state(container: Container) -> FleetError:
-    """Return the error for a container whose state is unknown."""
+def known(container: Container) -> Container:
+    """Return the container. Raises FleetError if its state is unknown."""
+    if container.state != "unknown":
+        return container
     code = "permission_denied" if str(container.why).startswith("permission denied") else "container_state_unknown"
-    return FleetError(code, f"State of container {container.name} unknown: {container.why}.", str(container.fix))
+    raise FleetError(code, f"State of container {container.name} unknown: {container.why}.", str(container.fix))
 
 
 def find_manager(container: Container, ignored: Sequence[str] = ()) -> Optional[managers.Manager]:

@@ -44,10 +44,7 @@ def inspect(leftover: SetAside) -> Container:
 
 def inspect_known(leftover: SetAside) -> Container:
     """Return the container as it is now. Raises FleetError if its state is unknown."""
-    container = inspect(leftover)
-    if container.state == "unknown":
-        raise containers.unknown_state(container)
-    return container
+    return containers.known(inspect(leftover))
 
 
 def check_runtime(container: Container) -> None:
@@ -145,9 +142,7 @@ def check_name_free(leftover: SetAside) -> None:
 
 def find_other_holder(leftover: Optional[SetAside]) -> Optional[Container]:
     """Return the container that has the name ``slb`` and keeps ``leftover`` from being restored. Raises FleetError."""
-    holder = containers.find_once()
-    if holder.state == "unknown":
-        raise containers.unknown_state(holder)
+    holder = containers.known(containers.find_once())
     if leftover is None or holder.state == "absent" or holder.id == leftover.id:
         return None
     return None if inspect_known(leftover).state == "absent" else holder

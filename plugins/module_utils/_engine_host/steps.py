@@ -29,6 +29,17 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import clock
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import locked
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import Deadline
 
+ARGUMENTS: Dict[str, Dict[str, Any]] = {
+    "allow_established": {"type": "bool", "default": False},
+    "remove": {"type": "bool", "default": False},
+    "ignored_starters": {"type": "list", "elements": "path", "default": []},
+    "stop_timeout": {"type": "int", "default": 10},
+    "lock_timeout": {"type": "int", "default": 10},
+    "time_limit": {"type": "float"},
+    "name": {"type": "str"},
+    "manage_ip": {"type": "str"},
+    "base_url": {"type": "str"},
+}
 _FSTAB = "/etc/fstab"
 _LOCK_SECONDS = 10
 _SECONDS_FREE = 2.0  # for which the name has to stay free, and a restored container has to run
@@ -48,7 +59,7 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
         if record.request_id == options["request_id"] and record.state != "none":
             return _continue(record, options, step)
         begin = step.used
-        before = _find_known()
+        before = container.known(container.find_container())
         slowest = step.used - begin
         _compare(record, before, options["expected"])
         if options["action"] == "install" and before.state != "absent":
@@ -69,7 +80,7 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
         # Time enough to set the container aside, and to restore it if that fails.
         step.check(2 * _needed(leftover, slowest) + options["stop_timeout"] if leftover else slowest)
         write(planned)
-        return _set_aside(planned, options, before, lambda: step.check(_needed(leftover, slowest)))
+        return _set_aside(record, planned, options, before, lambda: step.check(_needed(leftover, slowest)))
 
 
 def mark(options: Dict[str, Any]) -> Result:
@@ -86,7 +97,7 @@ def mark(options: Dict[str, Any]) -> Result:
         after = record
         if record.state == "prepared":
             step.check(0)
-            slb = _find_known()
+            slb = container.known(container.find_container())
             if slb.state != "absent":
                 summary = f"Container slb ({str(slb.id)[:12]}) is {slb.state}: another process or user made it."
                 raise FleetError("state_changed", f"{summary} No install request was sent.", _RUN_AGAIN)
@@ -121,7 +132,7 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
     with locked("record.lock", options["stop_timeout"] + options["lock_timeout"], check_mode):
         record = read()
         begin = step.used
-        before = _find_known()
+        before = container.known(container.find_container())
         slowest = step.used - begin
         is_own = options["request_id"] is not None and record.request_id == options["request_id"]
         if is_own and record.state == "none":
@@ -146,14 +157,7 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             return _result(True, record, planned._replace(state="none"), before, gone, set_aside_as=name)
         step.check(2 * _needed(leftover, slowest) + options["stop_timeout"])
         write(planned)
-        with _restored_on_error(planned) as progress:
-            check = _stop_check(leftover, options, lambda: step.check(_needed(leftover, slowest)), progress)
-            name = leftovers.move_aside(leftover, options["stop_timeout"], check, options["remove"])
-            if name:
-                leftovers.check_name_free(leftover)
-            after = planned._replace(state="none", set_aside=leftover._replace(name=name) if name else None)
-            write(after if name else Record())
-        return _result(True, record, after, before, container.find_container(), set_aside_as=name)
+        return _set_aside(record, planned, options, before, lambda: step.check(_needed(leftover, slowest)))
 
 
 def _clear(record: Record, absent: Container, is_to_remove: bool, check_mode: bool) -> Result:
@@ -193,7 +197,7 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
 def start(options: Dict[str, Any], check_mode: bool) -> Result:
     """Start the container ``container_id`` if the record verifies it. A container that runs is left as it is."""
     with locked("record.lock", options["lock_timeout"], check_mode):
-        record, slb = read(), _find_known()
+        record, slb = read(), container.known(container.find_container())
         _compare(record, slb, {"container_id": options["container_id"] or slb.id})
         if record.state != "verified" or slb.id is None or record.last_verified != slb.id:
             summary = f"Container slb ({slb.state}) not started: the deployment record does not verify it."
@@ -263,7 +267,7 @@ def _find_unmounted(paths: Iterable[str]) -> Optional[str]:
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:
     """Record that the engine was verified to run in the container ``container_id``."""
     with locked("record.lock", _LOCK_SECONDS, check_mode):
-        record, slb = read(), _find_known()
+        record, slb = read(), container.known(container.find_container())
         _compare(record, slb, {"container_id": options["container_id"]})
         leftover = record.set_aside or record.earlier
         own_policy = leftover.restart_policy if leftover and leftover.id == slb.id else slb.restart_policy
@@ -352,24 +356,29 @@ def _continue(record: Record, options: Dict[str, Any], step: Deadline) -> Result
     leftover = record.set_aside
     before = leftovers.inspect(leftover) if leftover else container.find_container()
     if record.state == "preparing":
-        return _set_aside(record, options, before, lambda: step.check(0))
+        return _set_aside(record, record, options, before, lambda: step.check(0))
     if record.state != "prepared":
         raise FleetError("state_changed", f"Deployment record is {record.state} already.", _RUN_AGAIN)
     return _result(True, record, record, before, container.find_container(), set_aside_as=_name(leftover))
 
 
-def _set_aside(planned: Record, options: Dict[str, Any], before: Container, check_time: Callable[[], None]) -> Result:
-    """Set the planned container aside and record that; restore after an error."""
+def _set_aside(
+    record: Record, planned: Record, options: Dict[str, Any], before: Container, check_time: Callable[[], None]
+) -> Result:
+    """Set the planned container aside and record that; restore after an error. ``record``: the one before."""
     leftover, name = planned.set_aside, None
+    is_remediated = leftover is not None and leftover.purpose == "remediate"
     with _restored_on_error(planned) as progress:
         if leftover:
             check = _stop_check(leftover, options, check_time, progress)
-            name = leftovers.move_aside(leftover, options["stop_timeout"], check)
-            leftovers.check_name_free(leftover)
+            is_to_remove = is_remediated and options["remove"]
+            name = leftovers.move_aside(leftover, options["stop_timeout"], check, is_to_remove)
+            if not is_to_remove:
+                leftovers.check_name_free(leftover)
         aside = leftover._replace(name=name) if leftover and name else None
-        record = planned._replace(state="prepared", set_aside=aside)
-        write(record)
-    return _result(True, planned, record, before, container.find_container(), set_aside_as=name)
+        after = planned._replace(state="none" if is_remediated else "prepared", set_aside=aside)
+        write(after)
+    return _result(True, record, after, before, container.find_container(), set_aside_as=name)
 
 
 def _stop_check(
@@ -458,7 +467,7 @@ def _restore(record: Record, leftover: Optional[SetAside], check_mode: bool, is_
         after = record._replace(set_aside=None)
     if leftover and after.set_aside and after.set_aside.id == leftover.id:
         after = after._replace(set_aside=None)
-    before = _find_known()
+    before = container.known(container.find_container())
     holder = leftovers.find_other_holder(leftover)
     if holder is None and check_mode:
         gone = leftover is None or leftovers.inspect(leftover).state == "absent"
@@ -571,13 +580,6 @@ def _is_same_engine(record: Record, options: Dict[str, Any]) -> bool:
 
 def _name(leftover: Optional[SetAside]) -> Optional[str]:
     return leftover.name if leftover else None
-
-
-def _find_known() -> Container:
-    slb = container.find_container()
-    if slb.state == "unknown":
-        raise container.unknown_state(slb)
-    return slb
 
 
 def _result(

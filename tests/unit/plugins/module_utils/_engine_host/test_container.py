@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.tests.unit.errors import code_of
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_files import Files
 
 IDENTITY = "c0ffee" * 10
@@ -158,7 +159,9 @@ def test_find_container(programs, monkeypatch, scripts, state):
     assert (seen.state, bool(seen.why), bool(seen.fix)) == (state, state == "unknown", state == "unknown"), seen
     assert not hangs or (programs / "hung").read_text() == "\n", "the first killed command ends the reading"
     if state == "unknown":
-        assert container.unknown_state(seen).code == "container_state_unknown"
+        assert code_of(container.known, seen) == "container_state_unknown"
+    else:
+        assert container.known(seen) is seen
 
 
 @pytest.mark.parametrize(
@@ -283,7 +286,7 @@ def test_find_as_another_user_is_denied(programs, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     for name in ("podman", "docker"):
         program(programs, name, "exit 1")
-        assert container.unknown_state(container.find_container()).code == "permission_denied"
+        assert code_of(container.known, container.find_container()) == "permission_denied"
 
 
 @pytest.mark.parametrize(

@@ -286,6 +286,18 @@ def test_prepare_auto_remove_container_may_be_lost(host):
     assert (host.runtime.containers, host.runtime.changes) == ({}, ["update", "stop"])
 
 
+def test_prepare_auto_remove_container_that_is_made_again(host):
+    host.runtime.add(auto_remove=True, policy="no", max=0)
+
+    def make_again(_argv, _timeout):
+        if "stop" in host.runtime.changes and not host.runtime.containers:
+            host.runtime.add("c2")
+
+    host.meanwhile = make_again
+    assert code_of(lambda: prepare(host, remove=True)) == "container_recreated"
+    assert host.runtime.show("c2") == RUNNING
+
+
 @pytest.mark.parametrize(
     ("answer", "is_unknown"),
     [
