@@ -399,11 +399,8 @@ ARGUMENTS = {
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Gather the facts."""
-
-    def gather() -> Dict[str, Any]:
-        return gather_facts(options["subset"], options["ignored_starters"])
-
-    return Result(False, {"slb_host": within(options["time_limit"], gather) if options["time_limit"] else gather()})
+    facts = within(options["time_limit"] or None, lambda: gather_facts(options["subset"], options["ignored_starters"]))
+    return Result(False, {"slb_host": facts})
 
 
 def main() -> None:

@@ -321,21 +321,19 @@ def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
         return f"has {interfaces.cidr(foreign[0])} of another program"
     with contextlib.suppress(FleetError):
         nmcli("--wait", str(dhcp_timeout), *up, seconds=dhcp_timeout + interfaces.NMCLI_SECONDS)
-        if _is_connected(name, uuid):
-            # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers.
-            _write_ipv6(name, entry, "forwarding", "accept_ra")
-            return ""
     try:
-        nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled")
-        trouble = _apply_without_address(name, up)
+        if not _is_connected(name, uuid):
+            nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled")
+            trouble = _apply_without_address(name, up)
+            if trouble:
+                return trouble
+        if not waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
+            return "NetworkManager does not report the interface as connected"
     except FleetError as error:
         return error.summary.rstrip(".")
-    if trouble:
-        return trouble
-    if waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
-        _write_ipv6(name, entry, "forwarding", "accept_ra")
-        return ""
-    return "NetworkManager does not report the interface as connected"
+    # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers.
+    _write_ipv6(name, entry, "forwarding", "accept_ra")
+    return ""
 
 
 def _apply_without_address(name: str, up: Tuple[str, ...]) -> str:

@@ -26,7 +26,7 @@ _BINDINGS = (
     "connection.uuid,connection.interface-name,802-3-ethernet.mac-address,match.interface-name,connection.autoconnect"
 )
 _UPPER = "/sys/class/net/{}/upper_*"
-_DEVICE_FIELDS = ("DEVICE", "STATE", "REASON", "CONNECTION", "CON-UUID")
+_DEVICE_FIELDS = ("GENERAL.DEVICE", "GENERAL.STATE", "GENERAL.REASON", "GENERAL.CONNECTION", "GENERAL.CON-UUID")
 _UNMANAGED, _UNAVAILABLE, _CONNECTED = 10, 20, 100  # of GENERAL.STATE
 _LEAST_REASON = 74  # of GENERAL.REASON; earlier ones do not say why a device is not managed
 
@@ -376,14 +376,18 @@ def is_for(profile: Profile, interface: Interface, active: Set[Optional[str]]) -
 
 def _devices() -> Dict[str, Dict[str, str]]:
     """Return what NetworkManager says of each device, by name."""
-    devices: List[Dict[str, str]] = []
-    for line in nmcli("-f", ",".join(f"GENERAL.{field}" for field in _DEVICE_FIELDS), "device", "show"):
-        key, *value = split(line)
-        if key == "GENERAL.DEVICE":
-            devices.append({})
-        if devices:
-            devices[-1][key[len("GENERAL.") :]] = ":".join(value)
-    return {each["DEVICE"]: each for each in devices}
+    devices = _blocks(nmcli("-f", ",".join(_DEVICE_FIELDS), "device", "show"))
+    return {each["GENERAL.DEVICE"]: each for each in devices}
+
+
+def _blocks(lines: List[str]) -> List[Dict[str, str]]:
+    """Return the values of each object that ``nmcli -t`` shows. The key of its first line begins the next one."""
+    blocks: List[Dict[str, str]] = []
+    for key, *value in map(split, filter(None, lines)):
+        if not blocks or key in blocks[-1]:
+            blocks.append({})
+        blocks[-1][key] = ":".join(value)
+    return blocks
 
 
 def read_addresses(name: str) -> List[Dict[str, Any]]:
@@ -396,7 +400,7 @@ def _interface(link: Dict[str, Any], device: Optional[Dict[str, str]]) -> Interf
     flags = link.get("flags", [])
     kind = link.get("linkinfo", {}).get("info_kind") or {"ether": "ethernet"}.get(link["link_type"], link["link_type"])
     known = device or {}
-    code, _blank, state = known.get("STATE", "").partition(" ")
+    code, _blank, state = known.get("GENERAL.STATE", "").partition(" ")
     return Interface(
         name=link["ifname"],
         ifindex=link["ifindex"],
@@ -409,11 +413,11 @@ def _interface(link: Dict[str, Any], device: Optional[Dict[str, str]]) -> Interf
         addresses=[each for each in link.get("addr_info", []) if "local" in each],
         stacked=_stacked(link),
         state=re.sub(r"^\((.*)\)$", r"\1", state) or None,
-        connection=known.get("CONNECTION") or None,
-        uuid=known.get("CON-UUID") or None,
+        connection=known.get("GENERAL.CONNECTION") or None,
+        uuid=known.get("GENERAL.CON-UUID") or None,
         altnames=tuple(link.get("altnames", [])),
         code=int(code) if code.isdigit() else 0,
-        why=known.get("REASON", ""),
+        why=known.get("GENERAL.REASON", ""),
         driver=_driver(link["ifname"]),
     )
 
@@ -455,15 +459,8 @@ def _profiles(tries: int = 3) -> List[Profile]:
         if error.values.get("rc") != 10 or tries == 1:  # 10: no such profile
             raise
         return _profiles(tries - 1)
-    profiles: List[Dict[str, str]] = []
-    for line in lines:
-        key, *value = split(line)
-        if key == "connection.uuid":
-            profiles.append({})
-        if profiles:
-            profiles[-1][key] = ":".join(value)
     # A setting that the profile does not have is not printed.
-    bindings = [[each.get(key, "") for key in _BINDINGS.split(",")] for each in profiles]
+    bindings = [[each.get(key, "") for key in _BINDINGS.split(",")] for each in _blocks(lines)]
     return [
         Profile(uuid, files[uuid][0], interface, mac.lower(), files[uuid][1], match, automatic == "yes")
         for uuid, interface, mac, match, automatic in bindings

@@ -26,15 +26,11 @@ class Deadline:
         """Raise FleetError ``host_timeout`` if fewer than ``needed`` seconds are left."""
         if self._seconds is None or self._seconds - self.used >= needed:
             return
-        raise FleetError(
-            "host_timeout",
-            f"Host too slow: {self.used:.0f} s used, {max(0.0, self._seconds - self.used):.0f} s left, "
-            f"{needed:.0f} s needed.",
-            "Check the load and the container runtime of the host, or raise slb_host_timeout.",
-        )
+        left = max(0.0, self._seconds - self.used)
+        raise _too_slow(f"{self.used:.0f} s used, {left:.0f} s left, {needed:.0f} s needed")
 
 
-def within(seconds: float, work: Callable[[], Any]) -> Any:
+def within(seconds: Optional[float], work: Callable[[], Any]) -> Any:
     """Return the result of ``work()``. Raises FleetError ``host_timeout`` after ``seconds``, and leaves its thread."""
     results: List[Any] = []
     errors: List[BaseException] = []
@@ -52,11 +48,12 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
         raise errors[0]
     if results:
         return results[0]
-    raise FleetError(
-        "host_timeout",
-        f"Host too slow: not read within {seconds:.0f} s.",
-        "Check the load, the disks and the container runtime of the host, or raise slb_host_timeout.",
-    )
+    raise _too_slow(f"not read within {seconds:.0f} s")
+
+
+def _too_slow(why: str) -> FleetError:
+    fix = "Check the load, the disks and the container runtime of the host, or raise slb_host_timeout."
+    return FleetError("host_timeout", f"Host too slow: {why}.", fix)
 
 
 def wait_for(condition: Callable[[], object], seconds: float, interval: float = 0.1) -> bool:
