@@ -51,7 +51,7 @@ class ActionModule(HostAction):
         deadline, cause = time.monotonic() + seconds, ""
         while True:
             try:
-                answer = self.on_host("_interface_confirm", {"token": token}, attempts=1)
+                answer = self.on_host("_engine_step", {"step": "confirm", "request_id": token}, attempts=1)
             except (AnsibleConnectionFailure, FleetError) as error:
                 cause = str(error)
             else:

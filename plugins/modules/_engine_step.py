@@ -17,8 +17,9 @@ options:
       - V(mark) - record that the request is about to be sent.
       - V(set_aside) - set the container aside without an installation.
       - V(restore) - restore what the request changed.
+      - V(confirm) - save an adoption of interfaces, over a fresh connection.
     type: str
-    choices: [prepare, mark, set_aside, restore]
+    choices: [prepare, mark, set_aside, restore, confirm]
     required: true
   request_id:
     description: Identifier of the request. A second execution of a step with the same identifier finishes the first.
@@ -59,13 +60,13 @@ RETURN = "# Private: plugin_utils/_facts.py lists the keys."
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import steps
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, steps
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 ARGUMENTS = {
     **steps.ARGUMENTS,
-    "step": dict(type="str", choices=["prepare", "mark", "set_aside", "restore"], required=True),
+    "step": dict(type="str", choices=["prepare", "mark", "set_aside", "restore", "confirm"], required=True),
     "request_id": dict(type="str", required=True),
     "own": dict(type="bool", default=False),
     "action": dict(type="str", choices=["install", "replace"]),
@@ -81,6 +82,8 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     step = options["step"]
     if step == "prepare":
         return steps.prepare(options, check_mode)
+    if step == "confirm":
+        return adoption.confirm(options["request_id"], check_mode)
     if step == "mark":
         return steps.mark(options)
     if step == "set_aside":

@@ -67,7 +67,7 @@ ALWAYS = {
 }
 RETURNED: Mapping[str, Mapping[str, Any]] = {
     "host_info": {"slb_host": Facts | None},
-    "_engine_step": _CHANGED_CONTAINER,
+    "_engine_step": {**_CHANGED_CONTAINER, "pending": _Texts | None},
     "engine_container": _CHANGED_CONTAINER,
     "engine_record": {"record": _Dict | None, "has_deleted": bool | None, "is_unknown": bool | None},
     "motd": {**dict.fromkeys(("moved", "restored"), bool | None), "backup_file": str | None},
@@ -82,7 +82,6 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
         **dict.fromkeys(("rolled_back", "pending"), _Texts | None),
         "token": str | None,
     },
-    "_interface_confirm": {"pending": _Texts | None},
 }
 """Keys that a host may return, by module, each with its type. Everything else is dropped."""
 

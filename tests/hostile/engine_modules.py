@@ -56,9 +56,8 @@ class Engine:
         answers = {
             "host_info": self._gather,
             "engine_record": self._note,
-            "_engine_step": self._install if arguments.get("step") in ("prepare", "mark") else self._set_aside,
+            "_engine_step": self._step,
             "interface": self._adopt,
-            "_interface_confirm": self._adopt,
             "ping": lambda _arguments: {"ping": "pong"},
         }
         answer = answers[module](arguments) if module in answers else {"msg": "done"}
@@ -83,6 +82,10 @@ class Engine:
             "motd": {"path": "/etc/motd", "target": None, "bytes": 0, "sources": [], "backups": []},
         }
         return {"slb_host": facts}
+
+    def _step(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        steps = {"prepare": self._install, "mark": self._install, "confirm": self._adopt}
+        return steps.get(arguments["step"], self._set_aside)(arguments)
 
     def _install(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if arguments["step"] == "mark":

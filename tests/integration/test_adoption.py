@@ -354,7 +354,7 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
         wait_until(lambda: devices(host).get(SILENT) == "disconnected", "NetworkManager is back", 60)
         require_restored(host, before, SILENT, ANSWERED, part=across_a_restart if trouble == "stopped" else dict)
         (token,) = shell(host, "cd /run/slb-fleet && ls -d */").split("/")[:1]
-        late = fleet.module(host.name, "_interface_confirm", token=token)
+        late = fleet.module(host.name, "_engine_step", step="confirm", request_id=token)
         assert late["code"] == "rolled_back", late
 
     everywhere(fleet, scenario)
@@ -445,7 +445,7 @@ def test_confirmation_beside_another_one_or_a_rollback(fleet):
             (token,) = shell(host, "cd /run/slb-fleet && dirname */armed").split()
             script = f"sleep {delay}; sh /run/slb-fleet/{token}/roll_back"
             host.exec(["systemd-run", "--collect", "--unit", "at-the-same-time", "sh", "-c", script])
-            result = fleet.module(host.name, "_interface_confirm", token=token)
+            result = fleet.module(host.name, "_engine_step", step="confirm", request_id=token)
             shell(host, "while systemctl is-active --quiet at-the-same-time; do sleep 0.1; done")
             if result["failed"]:
                 assert result["code"] == "rolled_back", result

@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
 
 def adopt(wanted: Wanted, check_mode: bool) -> Result:
     """Adopt interfaces. Unless it is check mode, the change waits for ``confirm``. Raises FleetError."""
-    with locked("lock", 0, check_mode):
+    with locked("lock", 1, check_mode):
         rolled_back = [] if check_mode else _roll_back_stale()
         network = _gather_network()
         chosen, reasons, failed = interfaces.choose(network, wanted.interfaces, wanted.allow_unmatched)
@@ -105,11 +105,11 @@ def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool, has_ipv6
     return settings
 
 
-def confirm(token: str) -> Result:
-    """Save the profiles of a change. Raises FleetError if it was rolled back. Idempotent."""
+def confirm(token: str, check_mode: bool) -> Result:
+    """Save the profiles of a change (check mode has none). Raises FleetError if it was rolled back. Idempotent."""
     folder = os.path.join(CHANGES, token)
-    with locked("lock", 0, False):
-        if os.path.exists(os.path.join(folder, "confirmed")):
+    with locked("lock", 1, check_mode):
+        if check_mode or os.path.exists(os.path.join(folder, "confirmed")):
             return Result(False, {"pending": []})
         try:
             with open(os.path.join(folder, "change.json")) as stream:
@@ -139,7 +139,7 @@ def confirm(token: str) -> Result:
 
 def release(wanted: List[str], check_mode: bool) -> Result:
     """Delete the profiles that ``adopt`` made. Raises FleetError if one of them was changed or is in use."""
-    with locked("lock", 0, check_mode):
+    with locked("lock", 1, check_mode):
         adopted = _read_adopted()
         try:
             network = _gather_network()

@@ -31,7 +31,7 @@ def adopt(*names, token="t1", check_mode=False):
 def adopted(*names):
     """Adopt and confirm."""
     adopt(*names)
-    adoption.confirm("t1")
+    adoption.confirm("t1", False)
 
 
 def recorded():
@@ -68,13 +68,13 @@ def test_adopt_waits_for_its_confirmation(host):
 
 def test_confirm_saves_profile_and_stops_timer_once(host):
     adopt("ens9")
-    assert adoption.confirm("t1").changed
+    assert adoption.confirm("t1", False).changed
     ((uuid, profile),) = host.profiles.items()
     assert (profile["connection.autoconnect"], profile["ipv4.dhcp-timeout"], host.timers) == ("yes", "25", set())
     assert recorded()["ens9"]["uuid"] == uuid
     assert "connection.autoconnect=yes" in recorded()["ens9"]["keyfile"]
     assert "confirmed" in change_files()
-    assert not adoption.confirm("t1").changed
+    assert not adoption.confirm("t1", False).changed
     again = adopt("ens9", token="t2")
     assert (again.changed, again.values["adopted"], again.values["rolled_back"]) == (False, [], [])
     assert not change_files("t1")
@@ -85,10 +85,10 @@ def roll_back(host):
 
 
 def test_confirm_after_the_rollback_is_an_error(host):
-    assert code_of(adoption.confirm, "unknown") == "rolled_back"
+    assert code_of(adoption.confirm, "unknown", False) == "rolled_back"
     adopt("ens9")
     roll_back(host)
-    assert code_of(adoption.confirm, "t1") == "rolled_back"
+    assert code_of(adoption.confirm, "t1", False) == "rolled_back"
     assert (host.profiles, Path(adoption.ADOPTED).exists()) == ({}, False)
 
 
@@ -106,7 +106,7 @@ def test_confirm_during_a_rollback_is_an_error(host, monkeypatch, is_rolled_back
         return attempt(argv, timeout)
 
     monkeypatch.setattr(commands, "attempt", fail)
-    assert code_of(adoption.confirm, "t1") == ("rolled_back" if is_rolled_back else "nmcli_failed")
+    assert code_of(adoption.confirm, "t1", False) == ("rolled_back" if is_rolled_back else "nmcli_failed")
 
 
 def test_adopt_in_check_mode_changes_nothing(host):
@@ -177,7 +177,7 @@ def test_adopt_removes_a_matched_one_that_fails(host, wanted, change, reason):
     assert [profile["ifname"] for profile in host.profiles.values()] == ["ens9"]
     assert "ens10" not in (Path(adoption.CHANGES) / "t1" / "roll_back").read_text()
     assert reason[0] != "2" or host.devices["ens10"].addresses[-1]["local"] == reason, "it is not removed"
-    adoption.confirm("t1")
+    adoption.confirm("t1", False)
     assert recorded().keys() == {"ens9"}
 
 
@@ -243,7 +243,7 @@ def test_adopt_rolls_back_if_another_address_appears(host, address, lease, is_ex
     host.on_up = add
     if is_explained:
         assert adopt("ens9").changed
-        adoption.confirm("t1")
+        adoption.confirm("t1", False)
         assert adoption.release(["ens9"], False).changed
     else:
         error = error_of(adopt, "ens9")
@@ -261,7 +261,7 @@ def test_adopt_may_bring_the_first_default_route(host):
 def test_confirm_after_a_change_elsewhere_rolls_back(host, change):
     adopt("ens9")
     change(host)
-    assert code_of(adoption.confirm, "t1") == "network_changed"
+    assert code_of(adoption.confirm, "t1", False) == "network_changed"
     assert_untouched(host)
 
 
@@ -314,7 +314,7 @@ def test_profile_that_disappears_meanwhile_is_left_out(host, monkeypatch):
     monkeypatch.setattr(commands, "attempt", delete)
     host.has_lease = False
     assert adopt("ens9", token="t2").changed
-    adoption.confirm("t2")
+    adoption.confirm("t2", False)
     host.failing = {"802-3-ethernet.mac-address"}
     assert code_of(adopt, "ens*") == "nmcli_failed"
 
@@ -391,7 +391,7 @@ def test_adopt_keeps_the_ipv6_settings_of_the_kernel(host, before, has_lease, wr
     settings = adopt("ens9").values["adopted"][0]["settings"]
     assert kernel(host) == after
     assert settings["ipv6.method"] == ("disabled" if before["disable_ipv6"] == "1" else "ignore")
-    adoption.confirm("t1")
+    adoption.confirm("t1", False)
     assert recorded()["ens9"]["ipv6"] == before
 
 

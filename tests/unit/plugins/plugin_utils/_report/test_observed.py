@@ -10,7 +10,6 @@ DOCS = Path(__file__).resolve().parents[5] / "docs"
 
 SHOW_NO_CHANGE = {
     "_engine_list_proposal": "proposes the configuration of the engine list",
-    "_interface_confirm": "saves what interface has reported",
     "engine_info": "reads the engine list",
     "host_info": "gathers facts about a host",
     "login": "checks the credentials",
