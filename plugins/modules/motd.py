@@ -14,10 +14,9 @@ extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.en
 options:
   state:
     description:
-      - V(aside) - rename a banner that is not empty to C(/etc/motd.bak), or to C(/etc/motd.bak.<UTC time>) if that name is
-        taken. The file C(/etc/.motd.slb_fleet) notes the name.
-      - V(restored) - rename the noted backup to O(path). Other backups are not touched. If there is a new banner, the task
-        fails.
+      - V(aside) - rename a banner that is not empty to C(/etc/motd.slb-fleet). An earlier backup of that name gets the UTC
+        time as a suffix.
+      - V(restored) - rename C(/etc/motd.slb-fleet) to O(path). If there is a new banner, the task fails.
     type: str
     choices: [aside, restored]
     required: true
@@ -25,9 +24,6 @@ options:
     description: Path of the login banner.
     type: path
     default: /etc/motd
-  backup_file:
-    description: Path of the backup that O(state=restored) restores, instead of the noted one.
-    type: path
 seealso:
   - module: slb.fleet.host_info
 """
@@ -57,7 +53,7 @@ backup_file:
   description: The backup that was made or restored; null if there is none.
   returned: success
   type: str
-  sample: /etc/motd.bak
+  sample: /etc/motd.slb-fleet
 """
 
 from typing import Any, Dict
@@ -69,7 +65,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 ARGUMENTS = {
     "state": dict(type="str", choices=["aside", "restored"], required=True),
     "path": dict(type="path", default=motd.PATH),
-    "backup_file": dict(type="path"),
 }
 
 
@@ -77,7 +72,7 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Move the banner aside or restore it."""
     if options["state"] == "aside":
         return motd.move_aside(options["path"], check_mode)
-    return motd.restore(options["path"], options["backup_file"], check_mode)
+    return motd.restore(options["path"], check_mode)
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ runtime=$(command -v docker || command -v podman)
 $runtime stop --time 0 $($runtime ps --quiet) >/dev/null 2>&1
 $runtime ps --all --quiet | xargs --no-run-if-empty $runtime rm --force
 rm -rf {RECORD} /run/slb-fleet /var/lib/slb-fleet
-for banner in /etc/motd.bak*; do [ ! -e "$banner" ] || mv "$banner" /etc/motd; done
+for banner in /etc/motd.slb-fleet.* /etc/motd.slb-fleet; do [ ! -e "$banner" ] || mv "$banner" /etc/motd; done
 nmcli --terse --fields UUID,FILENAME connection | sed --quiet 's|:/etc/NetworkManager/system-connections/.*||p' |
     xargs --no-run-if-empty nmcli connection delete
 rm -f /var/lib/slb-lab-leftover-made

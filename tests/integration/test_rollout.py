@@ -88,7 +88,7 @@ def test_rollout_deploys_replaces_and_adopts(rollout):
         (leftover,) = set(rollout.containers(name)) - {"slb"}
         assert leftover.startswith("slb-leftover-")
         assert rollout.containers(name)[leftover] == "exited no"
-    assert rollout.shell("trixie", "ls /etc | grep '^motd'").startswith("motd.bak")
+    assert rollout.shell("trixie", "ls /etc | grep '^motd'").startswith("motd.slb-fleet")
     assert "ens10" in rollout.profiles("trixie")
     written = [path.read_text() for path in rollout.reports.iterdir()]
     assert not [text for text in (ended.output, *written) if rollout.lab.management_node.password in text]

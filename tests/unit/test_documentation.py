@@ -40,12 +40,11 @@ def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe():
     page = (ROOT / "docs" / "operations.md").read_text()
     table, forget = page.split("## Files on engine hosts")[1].split("## Restoring")[0].split("## Removing a host")
     deleted = re.findall(r"^rm -r?f (.*)$", forget, re.MULTILINE)
-    by_playbook = (record.PATH, motd._note(motd.PATH))
-    for path in (record.PATH, motd._note(motd.PATH), adoption.ADOPTED, adoption.CHANGES):
+    for path in (record.PATH, adoption.ADOPTED, adoption.CHANGES):
         parents = [str(parent) for parent in (Path(path), *Path(path).parents[:-2])]
         assert any(f"`{each}`" in table for each in parents), path
-        assert path in by_playbook or any(each in parents for line in deleted for each in line.split()), path
-    for path in (f"{motd.PATH}.bak", f"{motd.PATH}.bak.<UTC time>"):
+        assert path == record.PATH or any(each in parents for line in deleted for each in line.split()), path
+    for path in (f"{motd.PATH}.slb-fleet", f"{motd.PATH}.slb-fleet.<UTC time>"):
         assert f"`{path}`" in table, path
 
 

@@ -5,7 +5,6 @@
 
 import contextlib
 import glob
-import json
 import os
 import time
 from typing import Any, Dict, Iterator, List, Optional
@@ -16,7 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import files
 
 PATH = "/etc/motd"
 _DYNAMIC = "/run/motd.dynamic"
-_MODE = 0o644
+_SUFFIX = ".slb-fleet"
 
 
 def gather_banner() -> Dict[str, Any]:
@@ -32,36 +31,28 @@ def gather_banner() -> Dict[str, Any]:
         "target": os.path.realpath(PATH) if os.path.islink(PATH) else None,
         "bytes": sum(source["bytes"] for source in sources),
         "sources": sources,
-        "backups": _backups(PATH),
+        "backups": sorted(glob.glob(PATH + _SUFFIX + "*")),
     }
 
 
 def move_aside(path: str, check_mode: bool) -> Result:
-    """Rename the banner to ``PATH.bak``; a backup is never overwritten."""
-    message = _read(path)
-    earlier = _noted_backup(path)
-    interrupted = earlier if earlier is not None and _is_same_file(path, earlier) else None
-    if not message and interrupted is None:
+    """Rename the banner to ``PATH.slb-fleet``. An earlier backup gets another name, and is never overwritten."""
+    message, backup = _read(path), path + _SUFFIX
+    is_interrupted = _is_same_file(path, backup)
+    if not message and not is_interrupted:
         return _result("aside", None)
-    backup = interrupted or _free_name(path)
     _check_movable(path)
     if not check_mode:
-        # The note is written first, so that an interrupted move can be finished.
-        with _file_errors(path):
-            note = json.dumps({"backup_file": backup, "inode": os.lstat(path).st_ino}) + "\n"
-            files.replace(_note(path), note.encode(), _MODE)
+        if os.path.lexists(backup) and not is_interrupted:
+            _move(backup, backup + time.strftime(".%Y%m%dT%H%M%SZ", time.gmtime()))
         _move(path, backup)
     return _result("aside", backup, _diff(path, message, b""))
 
 
-def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
-    """Rename ``backup``, or else the file that ``move_aside`` moved, to ``path``; a new banner is not overwritten."""
-    if backup is not None and not os.path.lexists(backup):
-        raise FleetError("motd_backup_not_found", f"Backup {backup} not found.", f"Set backup_file to: {_list(path)}.")
-    source = backup or _noted_backup(path)
-    if source is None:
-        if not check_mode:
-            _remove_note(path)
+def restore(path: str, check_mode: bool) -> Result:
+    """Rename ``PATH.slb-fleet``, the latest backup, to ``path``; a new banner is not overwritten."""
+    source = path + _SUFFIX
+    if not os.path.lexists(source):
         return _result("restored", None)
     _check_movable(path)
     if os.path.lexists(path) and not _is_same_file(path, source):
@@ -77,7 +68,6 @@ def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
     message = _read(source)
     if not check_mode:
         _move(source, path)
-        _remove_note(path)
     return _result("restored", source, _diff(path, b"", message))
 
 
@@ -104,51 +94,6 @@ def _check_movable(path: str) -> None:
     if obstacle:
         fix = "Run the task as root (`become: true`), remove the obstacle on the host, or set slb_motd: keep."
         raise FleetError("motd_not_moved", f"Banner {path} not moved: {obstacle}.", fix)
-
-
-def _note(path: str) -> str:
-    """Return the file that names the moved banner, because other users may have files with the name of a backup."""
-    return os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.slb_fleet")
-
-
-def _noted_backup(path: str) -> Optional[str]:
-    """Return the noted backup; None if it is gone, or another file has its name."""
-    text = _read(_note(path))
-    if not text:
-        return None
-    try:
-        note = json.loads(text.decode("utf-8"))
-        backup, inode = str(note["backup_file"]), int(note["inode"])
-    except (ValueError, LookupError, TypeError) as error:
-        raise FleetError(
-            "motd_not_moved",
-            f"File {_note(path)} invalid: {error!r}.",
-            f"Remove the file, then set backup_file to: {_list(path)}.",
-        ) from error
-    with _file_errors(backup), contextlib.suppress(FileNotFoundError):
-        return backup if os.lstat(backup).st_ino == inode else None
-    return None
-
-
-def _remove_note(path: str) -> None:
-    note = _note(path)
-    if os.path.lexists(note):
-        with _file_errors(note):
-            os.unlink(note)
-            files.sync_folder(os.path.dirname(note))
-
-
-def _backups(path: str) -> List[str]:
-    return sorted(glob.glob(glob.escape(path) + ".bak*"))
-
-
-def _list(path: str) -> str:
-    return ", ".join(_backups(path)) or "(there is no backup)"
-
-
-def _free_name(path: str) -> str:
-    plain = path + ".bak"
-    return plain if not os.path.lexists(plain) else f"{plain}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
 
 
 def _read(path: str) -> bytes:

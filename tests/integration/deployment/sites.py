@@ -34,7 +34,7 @@ runtime=$(command -v docker || command -v podman)
 $runtime ps --quiet --filter status=paused | xargs --no-run-if-empty $runtime unpause
 $runtime ps --all --quiet | xargs --no-run-if-empty $runtime rm --force
 systemctl stop 'test-*'
-rm -rf {RECORD} /etc/motd /etc/motd.bak* /etc/profile.d/test-* /etc/ssh/sshd_config.d/test-*
+rm -rf {RECORD} /etc/motd /etc/motd.slb-fleet* /etc/profile.d/test-* /etc/ssh/sshd_config.d/test-*
 hostnamectl set-hostname $1
 """
 

@@ -37,7 +37,7 @@ def test_remediate_repairs_named_hosts_and_requests_nothing(sites):
     for site in (leftover, forgotten):
         assert list(site.containers.values()) == site.leftovers == ["exited"], remediated.output
     assert leftover.file("/etc/motd") == ""
-    assert leftover.file("/etc/motd.bak").count("\n") == 400
+    assert leftover.file("/etc/motd.slb-fleet").count("\n") == 400
     assert "slb_allow_established: true" in said(remediated, busy.name), remediated.output
     assert busy.containers == unnamed.containers == {"slb": "running"}
     assert not leftover.requests.get("install")

@@ -88,7 +88,7 @@ def banner_that_was_moved_aside_is_brought_back(site: Site):
     yield {"slb_motd_after": "restored"}
     assert site.is_verified(by="host")
     assert site.file("/etc/motd") == banner
-    assert site.host.exec(["ls", "/etc/motd.bak"], check=False).returncode != 0
+    assert site.host.exec(["ls", "/etc/motd.slb-fleet"], check=False).returncode != 0
 
 
 def running_container_that_is_not_listed_is_a_leftover(site: Site):

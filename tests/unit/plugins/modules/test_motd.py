@@ -47,8 +47,7 @@ def test_ordinary_user_fails_in_check_mode_too(tmp_path, module, options, code):
     if module is motd:
         options = {**options, "path": str(folder / "motd")}
         if options["state"] == "restored":
-            options["backup_file"] = str(folder / "motd")
-            options["path"] = str(folder / "banner")
+            (folder / "motd").rename(folder / "motd.slb-fleet")
     for path in (tmp_path, *tmp_path.parents[:3]):
         path.chmod(0o755)
     folder.chmod(0o555)

@@ -10,7 +10,7 @@ from ansible_collections.slb.fleet.tests.unit.errors import error_of
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_runtime import Killer
 
 TEXT, OTHER = "Authorised use only.\n" * 3, "another file"
-LATER = "motd.bak.29991231T000000Z"
+BACKUP, EARLIER = "motd.slb-fleet", "motd.slb-fleet.20200101T000000Z"
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def move_aside(message, check_mode=False):
     return motd.move_aside(str(message), check_mode)
 
 
-def restore(message, backup=None, check_mode=False):
-    return motd.restore(str(message), str(backup) if backup else None, check_mode)
+def restore(message, check_mode=False):
+    return motd.restore(str(message), check_mode)
 
 
 def test_moved_banner_is_restored_as_the_same_file(message):
     before = (message.read_text(), message.stat().st_ino, message.stat().st_mode)
-    assert move_aside(message).values == {"moved": True, "restored": False, "backup_file": f"{message}.bak"}
+    assert move_aside(message).values == {"moved": True, "restored": False, "backup_file": f"{message}.slb-fleet"}
     assert not message.exists()
     assert not move_aside(message).changed
     assert restore(message).changed
@@ -64,9 +64,9 @@ def test_banner_that_cannot_be_moved_is_named(message, tmp_path, monkeypatch, fi
     assert files(message).keys() - {"mounts"} == {"motd"}
 
 
-@pytest.mark.parametrize("before", [{}, {"motd.bak": OTHER}], ids=str)
-@pytest.mark.parametrize("after", [{}, {"motd": ""}, {LATER: OTHER}], ids=str)
-def test_restore_takes_the_noted_backup_only(message, before, after):
+@pytest.mark.parametrize("before", [{}, {"motd.bak": OTHER}, {EARLIER: OTHER}], ids=str)
+@pytest.mark.parametrize("after", [{}, {"motd": ""}, {"motd.slb-fleet.29991231T000000Z": OTHER}], ids=str)
+def test_restore_takes_the_last_backup_only(message, before, after):
     for name, content in before.items():
         message.with_name(name).write_text(content)
     backup = move_aside(message).values["backup_file"]
@@ -77,8 +77,8 @@ def test_restore_takes_the_noted_backup_only(message, before, after):
 
 
 @pytest.mark.parametrize("content", [TEXT, "", None])
-@pytest.mark.parametrize("names", [[], ["motd.bak"], ["motd.bak", "motd.bak.20200101T000000Z", "motd.bak-2024"]])
-def test_restore_without_note_ignores_other_backups(message, names, content):
+@pytest.mark.parametrize("names", [[], ["motd.bak"], [EARLIER, "motd.bak-2024"]])
+def test_restore_without_backup_ignores_other_files(message, names, content):
     message.unlink()
     for name in names:
         message.with_name(name).write_text(OTHER)
@@ -89,33 +89,21 @@ def test_restore_without_note_ignores_other_backups(message, names, content):
     assert files(message) == before
 
 
-def test_restore_takes_what_it_is_for(message):
-    backup = move_aside(message).values["backup_file"]
+def test_restore_keeps_a_new_banner_and_an_earlier_one(message):
+    move_aside(message)
     message.write_text("the next one")
     before = files(message)
     assert "was written after" in str(error_of(restore, message))
     assert files(message) == before
     move_aside(message)
     assert (restore(message).changed, restore(message).changed) == (True, False)
-    assert files(message) == {"motd": "the next one", Path(backup).name: TEXT}, "the last one alone"
-    message.unlink()
-    assert [restore(message, backup).changed, restore(message).changed] == [True, False]
-    assert files(message) == {"motd": TEXT}
+    (earlier,) = message.parent.glob("motd.slb-fleet.*Z")
+    assert files(message) == {"motd": "the next one", earlier.name: TEXT}, "the last one alone"
 
 
 def test_restore_after_manual_restore_changes_nothing(message):
     Path(move_aside(message).values["backup_file"]).rename(message)
-    message.with_name("motd.bak").write_text(OTHER)
-    assert (restore(message).changed, files(message)) == (False, {"motd": TEXT, "motd.bak": OTHER})
-
-
-def test_restore_names_what_it_cannot_use(message):
-    error = error_of(restore, message, message.with_name("nothing.bak"))
-    assert "nothing.bak not found. Set backup_file to: (there is no backup)" in str(error)
-    move_aside(message)
-    message.with_name(".motd.slb_fleet").write_text("{")
-    shown = str(error_of(restore, message))
-    assert (".motd.slb_fleet" in shown, "motd.bak" in shown) == (True, True)
+    assert (restore(message).changed, files(message)) == (False, {"motd": TEXT})
 
 
 def test_check_mode_changes_nothing(message):
@@ -129,7 +117,7 @@ def test_check_mode_changes_nothing(message):
 
 
 # Every call that changes the file system.
-CHANGES = ["files.replace", "os.link", "os.unlink", "files.sync_folder"]
+CHANGES = ["os.link", "os.unlink", "files.sync_folder"]
 
 
 def killed_at(number, monkeypatch, step):
@@ -146,8 +134,8 @@ def killed_at(number, monkeypatch, step):
         return killer.kill_before(number - 1, step)
 
 
-@pytest.mark.parametrize("number", range(1, 10))
-@pytest.mark.parametrize("others", [{}, {"motd.bak": OTHER}], ids=str)
+@pytest.mark.parametrize("number", range(1, 7))
+@pytest.mark.parametrize("others", [{}, {EARLIER: OTHER}], ids=str)
 @pytest.mark.parametrize("next_step", ["aside", "restored"])
 def test_killed_run_is_finished_by_the_next(message, monkeypatch, number, others, next_step):
     for name, content in others.items():
@@ -161,11 +149,15 @@ def test_killed_run_is_finished_by_the_next(message, monkeypatch, number, others
     assert files(message) == {"motd": TEXT, **others}
 
 
-def test_restore_after_kill_ignores_new_backup(message, monkeypatch):
-    assert killed_at(2, monkeypatch, lambda: move_aside(message))
-    message.with_name("motd.bak").write_text(OTHER)
-    assert not restore(message).changed
-    assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
+@pytest.mark.parametrize("number", range(1, 7))
+def test_killed_second_move_loses_no_banner(message, monkeypatch, number):
+    move_aside(message)
+    message.write_text(OTHER)
+    assert killed_at(number, monkeypatch, lambda: move_aside(message))
+    move_aside(message)
+    restore(message)
+    found = files(message)
+    assert (found.pop("motd"), set(found.values())) == (OTHER, {TEXT})
 
 
 def test_hard_link_of_the_user_stays(message):
