@@ -20,8 +20,8 @@ options:
     description: Facts to gather. A smaller subset takes less time.
     type: list
     elements: str
-    choices: [engine_container, record, ports, motd, interfaces]
-    default: [engine_container, record, ports, motd, interfaces]
+    choices: [engine_container, record, ports, motd]
+    default: [engine_container, record, ports, motd]
   ignored_starters:
     description:
       - Files on the host, by their full paths, that mention a start of the container C(slb) and are known to be harmless.
@@ -283,36 +283,6 @@ slb_host:
           description: Backups of the login banner, in the same folder.
           type: list
           elements: str
-    interfaces:
-      description: The kernel's network interfaces and what manages them.
-      type: list
-      elements: dict
-      contains:
-        name:
-          description: The interface. Null where the interfaces cannot be listed; C(why) says why.
-          type: str
-        mac:
-          description: Its MAC address.
-          type: str
-        up:
-          description: Whether it is switched on.
-          type: bool
-        addresses:
-          description: Its addresses, with their prefix lengths.
-          type: list
-          elements: str
-        state:
-          description: Its state, as NetworkManager names it.
-          type: str
-        connection:
-          description: The active connection of NetworkManager.
-          type: str
-        offered:
-          description: Whether the web console would offer it.
-          type: bool
-        why:
-          description: Why it is not offered.
-          type: str
   sample:
     root: true
     machine: 0123456789abcdef0123456789abcdef 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11
@@ -372,15 +342,6 @@ slb_host:
     stopped_leftovers: [slb-leftover-20261120T131400Z]
     ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, container: null, engine: false}]
     motd: {path: /etc/motd, target: null, bytes: 286, sources: [{source: /etc/motd, bytes: 286}], backups: []}
-    interfaces:
-      - name: ens9
-        mac: "52:54:00:12:34:56"
-        up: true
-        addresses: [192.0.2.20/24]
-        state: connected
-        connection: ens9
-        offered: true
-        why: null
 """
 
 from typing import Any, Dict

@@ -47,7 +47,6 @@ class Facts:
     stopped_leftovers: tuple[Name, ...] = ()
     ports: tuple[Port, ...] = ()
     motd: Banner = Banner()
-    interfaces: tuple[Mapping[str, Any], ...] = ()
 
 
 _Dict = Mapping[str, Any]

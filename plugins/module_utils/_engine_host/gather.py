@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container i
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record import Record
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, processes
 
-SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
+SUBSETS = ("engine_container", "record", "ports", "motd")
 
 
 def gather_facts(subset: List[str], ignored_starters: Sequence[str] = ()) -> Dict[str, Any]:
@@ -45,11 +45,6 @@ def gather_facts(subset: List[str], ignored_starters: Sequence[str] = ()) -> Dic
         facts["ports"] = sockets.find_listening(engine)
     if "motd" in subset:
         facts["motd"] = motd.gather_banner()
-    if "interfaces" in subset:
-        # Imported here because it is large, and most calls do not need it.
-        from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
-
-        facts["interfaces"] = interfaces.describe()
     return facts
 
 

@@ -166,34 +166,6 @@ def flatten_routes(routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
     ]
 
 
-def describe() -> List[Dict[str, Any]]:
-    """Return the interfaces for facts. Never raises: the reason is in ``why``."""
-    try:
-        network = gather_network()
-    except FleetError as error:
-        return [{"name": None, "why": error.summary}]
-    return [
-        {
-            "name": interface.name,
-            "mac": interface.mac,
-            "up": interface.is_up,
-            "addresses": [cidr(address) for address in interface.addresses],
-            "state": interface.state,
-            "connection": interface.connection,
-            "offered": interface.is_offered,
-            "why": None if interface.is_offered else _why_not_offered(interface, network),
-        }
-        for interface in network.interfaces
-    ]
-
-
-def _why_not_offered(interface: Interface, network: NetworkState) -> str:
-    if network.trouble is not None:
-        return network.trouble.summary
-    reason = _reason(interface, network, is_named=True)
-    return reason[0] if reason else f"not connected ({interface.state})"
-
-
 def choose(
     network: NetworkState, wanted: List[str], allow_unmatched: bool = False
 ) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:

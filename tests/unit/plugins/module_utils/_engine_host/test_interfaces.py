@@ -6,7 +6,6 @@ import subprocess
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, claims, interfaces, rollback
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_networkmanager import (
     SSH,
     link,
@@ -169,23 +168,6 @@ def test_choose_fails_a_host_for_what_is_missing(host, wanted, chosen, failed):
     assert ([each.name for each in found], troubles) == (chosen, failed)
     _found, _reasons, troubles = interfaces.choose(interfaces.gather_network(), wanted, True)
     assert troubles == [item for item in failed if "*" not in item]
-
-
-def test_describe_tells_why_an_interface_is_not_offered(host):
-    found = {each["name"]: each for each in interfaces.describe()}
-    assert (found["eth0"]["offered"], found["ens10"]["why"]) == (True, "no carrier")
-    (host / "devices").write_text("")
-    trouble = interfaces.gather_network().trouble
-    assert isinstance(trouble, FleetError)
-    assert (trouble.code, interfaces.describe()[2]["why"]) == ("networkmanager_unavailable", trouble.summary)
-
-
-def test_describe_tells_why_there_are_no_interfaces(monkeypatch):
-    def fail():
-        raise FleetError("x", "Command ip failed.", "")
-
-    monkeypatch.setattr(interfaces, "gather_network", fail)
-    assert interfaces.describe() == [{"name": None, "why": "Command ip failed."}]
 
 
 ENS9 = {"ens9", "52:54:00:00:00:0c", "virtio_net", "ethernet"}
