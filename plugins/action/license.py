@@ -72,13 +72,13 @@ class ActionModule(ManagementNodeAction):
                 "folder into the container."
             )
         if owner:
-            written = _write(options, license.content, owner, check_mode=bool(self._task.check_mode))
+            written = _write(options, license.body, owner, check_mode=bool(self._task.check_mode))
         else:
-            written = self._copy(license.content, options)
+            written = self._copy(license.body, options)
         return {
             **written,
-            "checksum": hashlib.sha256(license.content).hexdigest(),
-            "size": len(license.content),
+            "checksum": hashlib.sha256(license.body).hexdigest(),
+            "size": len(license.body),
             **({"warnings": warnings} if warnings else {}),
         }
 

@@ -19,7 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     comparable,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Meanings
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import read_meanings
 from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError, missing
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
@@ -81,7 +81,7 @@ class FleetHost:
                 raise missing("base_url")
             request = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
             base_url = normalize_base_url(connection["base_url"])
-            Meanings.from_options(variables)
+            read_meanings(variables)
             if variables["engine_list"]:
                 variables["engine_list"] = EngineList.from_option(variables["engine_list"])
             _check_times(variables["wait_timeout"], _call_seconds(connection))

@@ -31,7 +31,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import INSTALL_PATH
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import Proxy
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, locks, processes
 from ansible_collections.slb.fleet.plugins.modules import host_info
 
@@ -124,7 +123,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])
     patch.setattr(motd, "gather_banner", lambda: {"path": motd.PATH, "bytes": 0, "sources": [], "backups": []})
-    patch.setattr(transport, "find_proxy", lambda *_arguments: Proxy())
+    patch.setattr(transport, "find_proxy", lambda *_arguments: "")
     patch.setattr(transport, "_bounded", _bounded)
     patch.setattr(transport.Transport, "_transfer", _transfer(transport.Transport._transfer))
     patch.setattr(transport.HTTPSConnection, "connect", _connect)

@@ -94,28 +94,23 @@ class Install:
     answer: str = ""
 
 
-@dataclass(frozen=True)
-class Meanings:
-    """What the operator declares of answers: patterns of their messages, and codes that state success."""
-
-    patterns: dict[str, list[re.Pattern[str]]]
-    success_codes: tuple[int, ...]
-
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> Meanings:
-        """Return what ``options`` declare, the default patterns in place of those not given. Raises FleetError."""
-        patterns = {name: options.get(f"{name}_patterns") for name in contract.DEFAULT_PATTERNS}
-        return cls(contract.compile_patterns(patterns), tuple(options.get("success_codes") or ()))
+def read_meanings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``options`` declare of answers: the patterns of a Case, and its success codes. Raises FleetError."""
+    patterns = {name: options.get(f"{name}_patterns") for name in contract.DEFAULT_PATTERNS}
+    return {
+        "patterns": contract.compile_patterns(patterns),
+        "success_codes": tuple(options.get("success_codes") or ()),
+    }
 
 
 def request_install(client: Client, engine: Engine, options: Mapping[str, Any], send_by: float = math.inf) -> Install:
     """Send the install request of ``engine``, at most once, and return its outcome.
 
-    ``options``: may contain those of ``Meanings``. ``send_by``: as in Request.
+    ``options``: may contain those of ``read_meanings``. ``send_by``: as in Request.
     Raises FleetError with the value ``outcome``: ``unknown`` if the request may have arrived, ``port_in_use`` or
     ``rejected`` if no installation was started.
     """
-    meanings = Meanings.from_options(options)
+    meanings = read_meanings(options)
     request = Request("install", "POST", INSTALL_PATH, asdict(engine), send_by=send_by)
     try:
         answer = client.call(request)
@@ -124,7 +119,7 @@ def request_install(client: Client, engine: Engine, options: Mapping[str, Any], 
             raise _failure(engine, error.summary, outcome=UNKNOWN) from error
         error.values["outcome"] = REJECTED
         raise
-    case = Case("install", answer, client.url(request), request.own, **vars(meanings))
+    case = Case("install", answer, client.url(request), request.own, **meanings)
     meaning = judge(case).meaning
     outcome = UNKNOWN if meaning in (contract.REDIRECT, contract.OVER, contract.NEW_TOKEN) else meaning
     install = Install(outcome, answer.status, client.shown(case.message))

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
@@ -26,19 +27,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-class License(NamedTuple):
-    """``has_length``: whether the answer showed its length, so that ``content`` is known to be complete."""
-
-    content: bytes
-    has_length: bool
-
-
-def download_license(client: Client, max_size: int) -> License:
-    """Return the license, at most ``max_size`` bytes. Raises FleetError ``license_unusable`` for anything else."""
+def download_license(client: Client, max_size: int) -> Answer:
+    """Return the answer with the license, at most ``max_size`` bytes. Raises FleetError for anything else."""
     answer = client.call(Request("license", "GET", LICENSE_PATH, limit=max_size))
     case = Case("license", answer)
     if judge(case).meaning == contract.LICENSE:
-        return License(answer.body, answer.has_length)
+        return answer
     # A body that is no message may be a part of the license: it is not shown.
     message = case.message if answer.status != 200 or case.is_notice else ""
     cause = "" if message or answer.defect or answer.body.strip() else ", and the body is empty"

@@ -8,37 +8,35 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 _NAMES = ("https_proxy", "all_proxy", "no_proxy")
 
 
-class Proxy(NamedTuple):
-    """``url``: empty for none. ``problem``: why it cannot be used. It never contains the user or the password."""
-
-    url: str = ""
-    problem: str = ""
+class ProxyError(OSError):
+    """The proxy of the environment cannot be used. It never contains the user or the password."""
 
 
-def find_proxy(base_url: str, environment: Mapping[str, str]) -> Proxy:
-    """Return the proxy for ``base_url``: lower-case names first, as curl does."""
+def find_proxy(base_url: str, environment: Mapping[str, str]) -> str:
+    """Return the URL of the proxy for ``base_url``: lower-case names first, as curl does. Raises ProxyError."""
     settings = {name: environment.get(name) or environment.get(name.upper()) or "" for name in _NAMES}
     name = "https_proxy" if settings["https_proxy"].strip() else "all_proxy"
     url = settings[name].strip()
     parts = urlsplit(base_url)
     if not url or is_direct(parts.hostname or "", parts.port or 443, settings["no_proxy"]):
-        return Proxy()
+        return ""
     if "://" not in url:
         url = f"http://{url}"
     scheme = url.partition("://")[0].lower()
     if scheme.startswith("socks"):
-        return Proxy(url, f"{name} names a SOCKS proxy, which is not supported")
+        raise ProxyError(f"{name} names a SOCKS proxy, which is not supported")
     try:
         is_usable = scheme in ("http", "https") and bool(urlsplit(url).hostname) and (urlsplit(url).port or 1) > 0
     except ValueError:
         is_usable = False
-    return Proxy(url, "" if is_usable else f"{name} is not the URL of an HTTP proxy")
+    if not is_usable:
+        raise ProxyError(f"{name} is not the URL of an HTTP proxy")
+    return url
 
 
 def is_direct(host: str, port: int, no_proxy: str) -> bool:

@@ -30,7 +30,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, show_fingerprint
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Call
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import ProxyError, find_proxy
 from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask_query
 from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
 
@@ -159,6 +159,7 @@ class Transport:
         self, request: Request, cookies: Mapping[str, str], line: _Line, seconds: float
     ) -> tuple[Answer, list[str]]:
         connection = self.connection
+        proxies = {"https": find_proxy(connection.base_url, os.environ)}
         is_verified = connection.validate_certs and not connection.tls_fingerprint
         ca_path = connection.ca_path if is_verified else ""
         context = _context(is_verified, ca_path, connection.client_cert, connection.client_key)
@@ -173,17 +174,15 @@ class Transport:
             headers["Content-Type"] = "application/json"
         prepared = requests.Request(request.method, url, headers=headers, data=body).prepare()
         # Not a requests.Session: it reads the body of a redirect without a limit.
-        with contextlib.closing(_Adapter(line, context)) as adapter:
-            proxy = find_proxy(url, os.environ)
-            if proxy.problem:
-                raise _ProxyError(proxy.problem)
-            proxies = {"https": proxy.url} if proxy.url else {}
-            with adapter.send(prepared, stream=True, timeout=max(0.001, seconds), proxies=proxies) as response:
-                content, defect = _read(response.raw, request.limit)
-                answer = Answer(response.status_code, response.headers, content, defect)
-                if answer.is_success and not (content or defect or answer.has_length or answer.status == 204):
-                    answer = replace(answer, defect="the body is missing")
-                return answer, response.raw.headers.getlist("Set-Cookie")
+        with (
+            contextlib.closing(_Adapter(line, context)) as adapter,
+            adapter.send(prepared, stream=True, timeout=max(0.001, seconds), proxies=proxies) as response,
+        ):
+            content, defect = _read(response.raw, request.limit)
+            answer = Answer(response.status_code, response.headers, content, defect)
+            if answer.is_success and not (content or defect or answer.has_length or answer.status == 204):
+                answer = replace(answer, defect="the body is missing")
+            return answer, response.raw.headers.getlist("Set-Cookie")
 
     def _failure(self, error: Exception, request: Request, line: _Line, seconds: float) -> FleetError:
         """Return the error for an attempt without an answer."""
@@ -191,17 +190,16 @@ class Transport:
         if complaint:
             return self._untrusted(complaint)
         place, cause = self.connection.base_url, f"no answer within {seconds:.0f} s" if line.is_over else _cause(error)
-        called = self.connection.called
+        called, is_permanent = self.connection.called, isinstance(error, ProxyError)
         fix = f"Check {called('base_url')}, the network, and that the management node is up."
         if line.is_sent:
             place += request.shown_path
             fix = f"Check the management node and the network. Raise {called('timeout')} if it is only slow."
-        elif find_proxy(place, os.environ).url:
+        elif not is_permanent and find_proxy(place, os.environ):
             place += " (through the proxy of the environment)"
             fix = f"Check {called('base_url')} and https_proxy, or add the management node to no_proxy."
         if cause.startswith("TLS failed"):
             fix += f" The port has to answer with TLS 1.2 or later; set {called('client_cert')} if it asks for one."
-        is_permanent = isinstance(error, _ProxyError)
         if is_permanent:
             cause, fix = str(error), "Set https_proxy to an HTTP proxy, or add the management node to no_proxy."
         return NoAnswerError(request, line.is_sent, f"{place}: {cause}", fix, is_permanent=is_permanent)
@@ -236,10 +234,6 @@ class Transport:
 
 class _PinMismatchError(Exception):
     """The certificate is not the pinned one. Not an OSError, so that no library rewords it."""
-
-
-class _ProxyError(OSError):
-    """The proxy of the environment cannot be used."""
 
 
 class _TooLateError(Exception):

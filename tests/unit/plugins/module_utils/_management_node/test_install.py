@@ -11,7 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.contrac
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
     Engine,
-    Meanings,
+    read_meanings,
     request_install,
 )
 from ansible_collections.slb.fleet.tests.unit.errors import error_of
@@ -22,21 +22,21 @@ ENGINE = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
 @pytest.mark.parametrize("name", list(DEFAULT_PATTERNS))
 @pytest.mark.parametrize("pattern", ["(", "x*", "", "|in use", "(?=.)|", 5, None, "(?i", r"\p{L}"])
 def test_unusable_pattern_is_invalid(name, pattern):
-    error = error_of(Meanings.from_options, {f"{name}_patterns": ["usable", pattern]})
+    error = error_of(read_meanings, {f"{name}_patterns": ["usable", pattern]})
     assert (error.code, f"{name}_patterns" in str(error), len(str(error)) <= 220) == ("invalid_option", True, True)
 
 
 @pytest.mark.parametrize("options", [{}, {"exists_patterns": None, "success_codes": None}, {"exists_patterns": []}])
 def test_meanings_have_defaults(options):
-    assert Meanings.from_options(options) == Meanings(compile_patterns({}), ())
+    assert read_meanings(options) == {"patterns": compile_patterns({}), "success_codes": ()}
 
 
 def test_declared_meanings_replace_the_defaults():
-    meanings = Meanings.from_options({"in_progress_patterns": ["Patience", "moment"], "success_codes": [1, 20000]})
-    assert [each.pattern for each in meanings.patterns["in_progress"]] == ["Patience", "moment"]
-    assert meanings.patterns["exists"] == compile_patterns({})["exists"]
-    assert meanings.patterns["in_progress"][0].search("PATIENCE")
-    assert meanings.success_codes == (1, 20000)
+    meanings = read_meanings({"in_progress_patterns": ["Patience", "moment"], "success_codes": [1, 20000]})
+    assert [each.pattern for each in meanings["patterns"]["in_progress"]] == ["Patience", "moment"]
+    assert meanings["patterns"]["exists"] == compile_patterns({})["exists"]
+    assert meanings["patterns"]["in_progress"][0].search("PATIENCE")
+    assert meanings["success_codes"] == (1, 20000)
 
 
 def test_declared_meanings_decide_on_an_install():

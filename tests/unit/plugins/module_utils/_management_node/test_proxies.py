@@ -2,38 +2,53 @@
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy, is_direct
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import (
+    ProxyError,
+    find_proxy,
+    is_direct,
+)
 
 URL = "https://console.example:8443/prefix"
 
 
 @pytest.mark.parametrize(
-    ("environment", "url", "has_problem"),
+    ("environment", "url"),
     [
-        ({}, "", False),
-        ({"https_proxy": ""}, "", False),
-        ({"http_proxy": "http://p:1"}, "", False),
-        ({"https_proxy": "http://p:1"}, "http://p:1", False),
-        ({"HTTPS_PROXY": "p:1"}, "http://p:1", False),
-        ({"https_proxy": "http://lower:1", "HTTPS_PROXY": "http://upper:1"}, "http://lower:1", False),
-        ({"all_proxy": "https://u:p@p:1"}, "https://u:p@p:1", False),
-        ({"https_proxy": "http://p:1", "NO_PROXY": ".example"}, "", False),
-        ({"ALL_PROXY": "socks5h://u:p@p:1"}, "socks5h://u:p@p:1", True),
-        ({"https_proxy": "ftp://p:1"}, "ftp://p:1", True),
-        ({"https_proxy": "http://[p"}, "http://[p", True),
-        ({"https_proxy": ":::"}, "http://:::", True),
-        ({"https_proxy": "http://p:99999"}, "http://p:99999", True),
-        ({"https_proxy": "http://p:1", "no_proxy": "console.example:8443"}, "", False),
-        ({"https_proxy": "http://p:1", "no_proxy": "console.example:443"}, "http://p:1", False),
+        ({}, ""),
+        ({"https_proxy": ""}, ""),
+        ({"http_proxy": "http://p:1"}, ""),
+        ({"https_proxy": "http://p:1"}, "http://p:1"),
+        ({"HTTPS_PROXY": "p:1"}, "http://p:1"),
+        ({"https_proxy": "http://lower:1", "HTTPS_PROXY": "http://upper:1"}, "http://lower:1"),
+        ({"all_proxy": "https://u:p@p:1"}, "https://u:p@p:1"),
+        ({"https_proxy": "http://p:1", "NO_PROXY": ".example"}, ""),
+        ({"https_proxy": "http://p:1", "no_proxy": "console.example:8443"}, ""),
+        ({"https_proxy": "http://p:1", "no_proxy": "console.example:443"}, "http://p:1"),
     ],
     ids=str,
 )
-def test_find_proxy(environment, url, has_problem):
-    proxy = find_proxy(URL, environment)
-    assert (proxy.url, bool(proxy.problem)) == (url, has_problem)
-    assert "u:p" not in proxy.problem
+def test_find_proxy(environment, url):
+    assert find_proxy(URL, environment) == url
     default_port = {**environment, "no_proxy": "console.example:443"}
-    assert find_proxy("https://console.example/", default_port).url == ""
+    assert find_proxy("https://console.example/", default_port) == ""
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"ALL_PROXY": "socks5h://u:p@p:1"},
+        {"https_proxy": "ftp://u:p@p:1"},
+        {"https_proxy": "http://[p"},
+        {"https_proxy": ":::"},
+        {"https_proxy": "http://p:99999"},
+    ],
+    ids=str,
+)
+def test_unusable_proxy_is_an_error(environment):
+    with pytest.raises(ProxyError, match="proxy") as raised:
+        find_proxy(URL, environment)
+    assert "u:p" not in str(raised.value)
+    assert find_proxy(URL, {**environment, "no_proxy": "*"}) == ""
 
 
 @pytest.mark.parametrize(
