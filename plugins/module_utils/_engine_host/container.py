@@ -26,13 +26,6 @@ _END_SECONDS = 4.0  # for the last process of a container that has ended; a conm
 INTERVAL = 0.5
 _READS = 3  # a container created between `inspect` and `ps` is listed but was not inspected
 
-_SILENCE = (
-    (r"client version \S+ is too old|client is newer|API version", "Update the command {0}: its daemon is newer."),
-    (r"[Nn]o space left", "Free space on the host, then run again."),
-    (r"Cannot connect to the Docker daemon", "Start {0} on the host, or repair it, then run again."),
-    (r"[Pp]ermission denied", "Check the rights of root on the host, such as AppArmor and SELinux, then run again."),
-)
-"""What to do if a runtime answers with these words."""
 _STATES = {
     "created": "created",
     "configured": "created",
@@ -224,7 +217,6 @@ def _read_container(runtime: str, name: str) -> Container:
         listed = runtimes.run(runtime, "ps", "--all", "--no-trunc", "--format", "{{.ID}} {{.Names}}")
         if listed.rc != 0:
             why = f"{runtime} does not answer: {listed.words}"
-            fix = next((own.format(runtime) for words, own in _SILENCE if re.search(words, listed.words)), fix)
             break
         # Docker adds the names that links give a container.
         if not any(name in re.split("[ ,]", line) for line in listed.stdout.splitlines()):
