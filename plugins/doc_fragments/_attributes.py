@@ -8,6 +8,8 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 author: slb.fleet contributors (@slb-fleet)
 options: {}
+notes:
+  - A task that fails returns C(code), a stable word, and C(fix), what to set or run.
 attributes:
   check_mode:
     description: Can run in check mode and tells what would change, without changing it.

@@ -143,11 +143,6 @@ answer:
   returned: if there was an answer
   type: str
   sample: The engine already exists
-code:
-  description: The code of the failure, such as V(install_rejected).
-  returned: failure
-  type: str
-  sample: install_rejected
 """
 
 import time

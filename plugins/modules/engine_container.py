@@ -74,11 +74,6 @@ set_aside_as:
   returned: O(state=set_aside)
   type: str
   sample: slb-leftover-20261120T131400Z
-code:
-  description: Code of the failure, such as V(container_in_use).
-  returned: failure
-  type: str
-  sample: container_in_use
 restored:
   description: Whether a container was restored.
   returned: O(state=restored), or if the task failed after a change

@@ -166,11 +166,6 @@ unmapped:
   type: list
   elements: str
   sample: [upgrading]
-code:
-  description: The code of the failure, such as V(engine_list_unavailable).
-  returned: failure
-  type: str
-  sample: engine_list_unavailable
 """
 
 from typing import Any, Dict

@@ -71,11 +71,6 @@ set_aside_as:
   returned: success
   type: str
   sample: slb-leftover-20261120T131400Z
-code:
-  description: Code of the failure, such as V(state_changed).
-  returned: failure
-  type: str
-  sample: state_changed
 restored:
   description: Whether a container was restored.
   returned: if the task failed after a change

@@ -120,17 +120,6 @@ plan:
       description: The observed state, one phrase each.
       type: list
       elements: str
-  sample:
-    action: none
-    code: healthy
-    summary: Engine runs in the recorded container.
-    fix: ""
-    steps: []
-    verified_by: engine_list
-    by_list: false
-    moves_banner: false
-    engine_list: running
-    seen: ["container slb running for 86400 s, 12 connections", "deployment record verified", "engine list running"]
 slb_host:
   description: Facts about the host, as of M(slb.fleet.host_info).
   returned: if there is something to do

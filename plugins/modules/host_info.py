@@ -283,65 +283,6 @@ slb_host:
           description: Backups of the login banner, in the same folder.
           type: list
           elements: str
-  sample:
-    root: true
-    machine: 0123456789abcdef0123456789abcdef 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11
-    addresses: [192.0.2.11]
-    engine_container:
-      state: running
-      name: slb
-      id: 3e1f9c0b7a5d4e2f8c6b1a0d9e8f7c6b5a4d3e2f1c0b9a8d7e6f5c4b3a2d1e0f
-      runtime: docker
-      image: registry.example/slb:4.2
-      uptime: 86400.5
-      exit_code: 0
-      restart_policy: always
-      restart_count: 0
-      auto_remove: false
-      manager: null
-      manager_fix: null
-      connections: 12
-      peers: ["198.51.100.7:50312"]
-      outbound: 1
-      why: null
-      fix: null
-      health: healthy
-      health_output: engine is ready
-      is_dead: false
-      start_obstacle: null
-      restore_obstacle: null
-    record:
-      state: verified
-      why: null
-      unwritable: null
-      request_id: 6f1d3c0a9b5e4f7a8c2d1e0f9a8b7c6d
-      name: edge-1
-      manage_ip: 192.0.2.11
-      base_url: https://console.example
-      age: 86420.1
-      wait_timeout: 180
-      sent: true
-      replaced_gone: false
-      containers_before: [9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c3b2a1f0e9d8c]
-      last_verified: 3e1f9c0b7a5d4e2f8c6b1a0d9e8f7c6b5a4d3e2f1c0b9a8d7e6f5c4b3a2d1e0f
-      verified_by: engine_list
-      set_aside:
-        id: 9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c3b2a1f0e9d8c
-        name: slb-leftover-20261120T131400Z
-        runtime: docker
-        restart_policy: always
-        state: exited
-        stop_timeout: 30
-        purpose: replace
-        exists: true
-        now: exited
-      earlier: null
-      verified_container: null
-      verified_name: null
-    running_leftovers: []
-    stopped_leftovers: [slb-leftover-20261120T131400Z]
-    ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, container: null, engine: false}]
-    motd: {path: /etc/motd, target: null, bytes: 286, sources: [{source: /etc/motd, bytes: 286}], backups: []}
 """
 
 from typing import Any, Dict

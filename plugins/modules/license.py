@@ -91,9 +91,4 @@ backup_file:
   returned: changed, with O(backup)
   type: str
   sample: /var/lib/slb/license.1234.2026-01-31@12:00:00~
-code:
-  description: The code of the failure, such as V(license_unusable).
-  returned: failure
-  type: str
-  sample: license_unusable
 """

@@ -53,11 +53,6 @@ tls_fingerprint:
   returned: success
   type: str
   sample: "9F:86:D0:81:88:4C:7D:65:9A:2F:EA:A0:C5:5A:D0:15:A3:BF:4F:1B:2B:0B:82:2C:D1:5D:6C:15:B0:F0:0A:08"
-code:
-  description: The code of the failure, such as V(login_rejected).
-  returned: failure
-  type: str
-  sample: login_rejected
 """
 
 from typing import Any, Dict
