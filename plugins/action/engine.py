@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.slb.fleet.plugins.modules.engine import ARGUMENTS, operation
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import ARGUMENTS
+from ansible_collections.slb.fleet.plugins.modules.engine import operation
 from ansible_collections.slb.fleet.plugins.plugin_utils._management_node_action import ManagementNodeAction
 
 

@@ -8,8 +8,7 @@ module: engine
 short_description: Request the installation of a forwarding engine
 version_added: 1.0.0
 description:
-  - Requests the installation of one engine on one host. The management node installs the engine after the answer. The
-    task waits for the end of the installation only with O(wait).
+  - Requests the installation of one engine on one host. The management node installs the engine after the answer.
   - The API documents neither status codes nor bodies. The module evaluates the answer and returns RV(outcome). If the
     answer does not suffice, RV(outcome) is V(unknown).
   - The request is sent again, once at most, only after an answer that shows that it was not accepted. Such answers are
@@ -62,20 +61,6 @@ options:
       - V(0) and V(200) to V(299) always do.
     type: list
     elements: int
-  wait:
-    description:
-      - Whether to wait until O(engine_list) shows the engine as running. An entry that does not change after the request
-        is not about this installation.
-      - The API documents no other way to see the end of an installation, so O(engine_list) is required then.
-    type: bool
-    default: false
-  wait_timeout:
-    description: Number of seconds to wait (1 to 86400).
-    type: int
-    default: 180
-  engine_list:
-    description: Configuration of the engine list, as for the option O(slb.fleet.engine_info#module:engine_list).
-    type: dict
 seealso:
   - module: slb.fleet.engine_info
   - module: slb.fleet.host_info
@@ -93,12 +78,14 @@ EXAMPLES = r"""
     manage_ip: "{{ ansible_host }}"
   register: install
 
-- name: Request an installation, and wait until the engine runs
-  slb.fleet.engine:
-    name: edge-9
-    manage_ip: 192.0.2.9
-    wait: true
+- name: Wait until the engine runs
+  slb.fleet.engine_info:
     engine_list: "{{ slb_engine_list }}"
+  register: listed
+  until: listed.engines | selectattr('name', 'eq', inventory_hostname) | map(attribute='state') | list == ['running']
+  retries: 36
+  delay: 5
+  when: not ansible_check_mode
 
 - name: Request an installation, and decide about occupied ports later
   slb.fleet.engine:
@@ -128,11 +115,6 @@ outcome:
   returned: always, except in check mode and if nothing was sent because of the options or the engine list
   type: str
   sample: requested
-state:
-  description: State of the engine in O(engine_list), V(running).
-  returned: with O(wait)
-  type: str
-  sample: running
 status_code:
   description: The HTTP status of the answer.
   returned: if there was an answer
@@ -145,95 +127,29 @@ answer:
   sample: The engine already exists
 """
 
-import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node import install
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, run_client_module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import EXISTS
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
-    EngineList,
-    comparable,
-    fetch_engines,
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
+    ARGUMENTS,
+    Engine,
+    request_install,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, read_number
-
-ARGUMENTS = {
-    **install.ARGUMENTS,
-    "wait": {"type": "bool", "default": False},
-    "wait_timeout": {"type": "int", "default": 180},
-    "engine_list": {"type": "dict"},
-}
-_POLL_SECONDS = 5
 
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:
     """Request the installation; in check mode, log in only."""
     engine = Engine.from_options(options)
-    seconds = read_number("wait_timeout", options["wait_timeout"], 1, 86400)
-    if options["wait"] and not options["engine_list"]:
-        raise invalid("wait", "without engine_list, the end of an installation cannot be seen", "Set engine_list.")
-    engine_list = EngineList.from_option(options["engine_list"]) if options["wait"] else None
     if check_mode:
         client.log_in()
         return Result(True, {"msg": "Would request the installation of %s on %s." % (engine.name, engine.manage_ip)})
-    before = _read_states(client, engine, engine_list) if engine_list else None
     done = request_install(client, engine, options)
-    values: Dict[str, Any] = dict(outcome=done.outcome, status_code=done.status_code, answer=done.answer)
     words = "already installed" if done.outcome == EXISTS else "requested"
-    if engine_list:
-        try:
-            _wait_until_running(client, engine, engine_list, seconds, None if done.outcome == EXISTS else before)
-        except FleetError as error:
-            error.values.update(outcome=done.outcome, changed=done.outcome != EXISTS)
-            raise
-        values["state"], words = "running", "finished"
     msg = "Installation of %s on %s %s." % (engine.name, engine.manage_ip, words)
-    return Result(done.outcome != EXISTS, dict(values, msg=msg))
-
-
-def _read_states(client: Client, engine: Engine, engine_list: EngineList) -> List[str]:
-    """Return the states that the list shows for the engine now. Raises FleetError."""
-    engines, wanted = fetch_engines(client, engine_list).engines, (engine.name, comparable(engine.manage_ip))
-    return sorted({each["state"] for each in engines if (each["name"], each["address"]) == wanted})
-
-
-def _wait_until_running(
-    client: Client, engine: Engine, engine_list: EngineList, seconds: float, before: Optional[List[str]]
-) -> None:
-    """Return when the engine list shows the engine as running. Raises FleetError.
-
-    ``before``: the states before the request. As long as they stay the same, they are not about this installation.
-    """
-    deadline = time.monotonic() + seconds
-    words = "Installation of %s on %s " % (engine.name, engine.manage_ip)
-    while True:
-        states, failure = None, None
-        try:
-            states = _read_states(client, engine, engine_list)
-        except FleetError as error:
-            if error.code != "management_node_unavailable":
-                raise
-            failure = error  # it may be restarting
-        if states is not None and states != before:
-            before = None
-        if states == ["running"] and before is None:
-            return
-        if states == ["failed"] and before is None:
-            fix = "Look up the deployment in the web console."
-            raise FleetError("deployment_failed", words + "failed: engine list shows failed.", fix)
-        if time.monotonic() + _POLL_SECONDS > deadline:
-            if failure:
-                raise failure
-            shown = " and ".join(states or ()) or "does not list it"
-            shown += ", as before the request" if states and states == before else ""
-            fix = "Look up the deployment in the web console, or raise wait_timeout."
-            summary = words + "not finished within %g s: engine list: %s." % (seconds, shown)
-            raise FleetError("deployment_in_progress", summary, fix)
-        time.sleep(_POLL_SECONDS)
+    values = dict(outcome=done.outcome, status_code=done.status_code, answer=done.answer, msg=msg)
+    return Result(done.outcome != EXISTS, values)
 
 
 def main() -> None:
