@@ -51,11 +51,12 @@ _WORD = re.compile(r"(?<![\w.:@-])(?<!\w/)slb(?![\w.:/@-])")
 _STEM = re.compile(r"(^|[-@._/])slb(\.\w+)?$")
 _COMMENT = re.compile(r"(^|\s)#.*|^\s*;.*")
 _CONTINUED = re.compile(r"(?:.*\\\n)+.*")
-# In the place of a command, or of a value: to open an argument, such as a path on a disk of the network, may hang.
+# A command (of an interpreter, its script) or a value: to open an argument, perhaps on a disk of the network, may hang.
+# "ExecStart=" of a unit and "command=" of supervisord begin a command; other assignments may stand before one.
 _CALLED = re.compile(
     r"(?:^\s*(?:(?:@\w+|(?:[\w*/,-]+\s+){4}[\w*/,-]+|\d+\s+\d+\s+\S+)\s+(?:[\w-]+\s+(?=\S*/))?|[\w\s]*=\s*[-@:+!|\"']*)?"
     r"|[;&|({!\"'`]|\b(?:\w*sh|env|exec|sudo|nice|python[\d.]*|perl|(?:flock|timeout)(?:\s+-\S+)*\s+[^\s-]\S*)"
-    r"(?:\s+(?:-\S+|\d+))*\s)\s*(?:\w+=\S*\s+)*(?=(/[^\s;&|()<>\"'`]+))"  # of an interpreter, its script, too
+    r"(?:\s+(?:-\S+|\d+))*\s)\s*(?:(?!\w*[A-Z][a-z]|command=)\w+=\S*\s+)*(?=(/[^\s;&|()<>\"'`]+))"
 )
 _SETTING = re.compile(r"\s*\w+\s*=")
 

@@ -130,7 +130,13 @@ def test_ignored_script_hides_no_other_command(search):
     assert search(files, ["/opt/a"]) == [f"{SYSTEM}/a.service:2"]
 
 
-@pytest.mark.parametrize("command", ["/usr/bin/rsync --out /opt/a", "/bin/sh -c 'cat </opt/a >/x'"])
+@pytest.mark.parametrize("command", ["/usr/bin/rsync --out /opt/a", "rsync /opt/a", "/bin/sh -c 'cat </opt/a >/x'"])
 def test_argument_of_a_command_is_not_opened(search, command):
     files = {f"{SYSTEM}/a.service": f"ExecStart={command}", "/etc/cron.d/a": f"5 4 * * * root {command} /srv\n"}
+    files["/etc/supervisor/conf.d/a.conf"] = f"[program:a]\ncommand={command}\n"
     assert search({**files, "/opt/a": "docker start slb\n"}) == []
+
+
+@pytest.mark.parametrize("variables", ["A=1 ", "a=1 B_2='x' "])
+def test_command_after_variables_is_opened(search, variables):
+    assert search({"/etc/rc.local": f"{variables}/opt/a\n", "/opt/a": "docker start slb\n"}) == ["/opt/a:1"]
