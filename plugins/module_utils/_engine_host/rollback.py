@@ -30,7 +30,7 @@ if [ $deleted = no ]; then
         grep -ls "^uuid=$uuid" /run/NetworkManager/system-connections/* /etc/NetworkManager/system-connections/* |
             while IFS= read -r file; do rm -f "$file"; done
     done
-    [ $running = no ] || systemctl start NetworkManager
+    [ $running = no ] || timeout 60 systemctl start NetworkManager
 fi
 {restore}
 """
@@ -43,9 +43,12 @@ free() {
     if shown=$(nm -t -f DHCP4 device show "$1"); then
         leased=$(printf '%s' "$shown" | sed -n 's/.*[]:]ip_address = /to /p')
     fi
-    nm device set "$1" managed no
-    nm connection delete uuid "$2" >/dev/null
-    case $? in 0 | 10) ;; *) deleted=no ;; esac
+    # 10: there is no such device or profile
+    if nm device set "$1" managed no || [ $? = 10 ]; then
+        nm connection delete uuid "$2" >/dev/null || [ $? = 10 ] || deleted=no
+    else
+        deleted=no
+    fi
     [ -z "$leased" ] || ip -o -4 address show dev "$1" $leased | awk '{print $4}' |
         while IFS= read -r address; do ip address del "$address" dev "$1"; done
     nm device set "$1" managed yes
