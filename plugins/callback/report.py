@@ -68,6 +68,7 @@ seealso:
 
 import atexit
 import contextlib
+import json
 import os
 import threading
 import time
@@ -118,6 +119,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
     observe,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import (
     fitted,
     host_lines,
@@ -188,6 +190,14 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             self._finish("finished")
         if is_beginning and (name := own_playbook(play)):
             self._begin(name, play.get_variable_manager().get_vars(play=play))
+
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
+        if self._recorder and self._recorder.is_in_awx and str(task.action).endswith("set_stats"):
+            with self._lock:
+                document = self._recorder.document(time.monotonic())
+            with contextlib.suppress(OSError):
+                path = Path(constants.DEFAULT_LOCAL_TMP) / FILE
+                path.write_text(json.dumps(summary(document)), encoding="utf-8")
 
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
         if self._recorder and self._is_ours:

@@ -69,7 +69,6 @@ HOSTS = [
     ("interfaces_state", "gone", "'gone'", VALUE), ("dhcp_timeout", 0, "1 to 3600", VALUE),
     ("confirm_timeout", 1, "5 to 3600", VALUE), ("license_host", "x", " x ", "Set a host of the inventory"),
     ("serial", 5, "inventory", "-e slb_serial=VALUE"), ("hosts", "x", "inventory", "-e slb_hosts=VALUE"),
-    ("plan", {}, "set by the run itself", "Remove it"),
     *((name, "x", "'x' is", VALUE) for name in (
         "retries", "manage_ip_translated", "user_credential_id", "engine_list_may_be_empty", "stop_timeout", "settle",
         "wait_timeout", "host_timeout", "motd_max_bytes", "allow_established", "license_backup", "adopt_interfaces",
@@ -146,15 +145,6 @@ def test_wrong_input_names_value_place_and_fix(tmp_path, typed, value, place, fi
     for shown in (" ".join(output.replace("Fix:", "").split()), f"{host['summary']} {host['fix']}"):
         assert [each for each in (value, place, fix)[is_file:] if each not in shown] == []
     assert host["code"] != "task_failed"
-
-
-def test_result_in_the_inventory_is_refused(tmp_path):
-    fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
-    (tmp_path / "host_vars").mkdir()
-    (tmp_path / "host_vars" / "edge-2.yml").write_text("slb_plan: {plan: {action: none}}")
-    status, output = fleet.run("slb.fleet.audit")
-    assert (status, fleet.statuses) == (2, {"edge-1": "healthy", "edge-2": "failed"}), output
-    assert fleet.hosts["edge-2"]["summary"] == "Variable slb_plan is set by the run itself."
 
 
 def test_report_of_a_refused_address_has_no_secret(tmp_path):

@@ -114,6 +114,10 @@ class Recorder:
         self._ended: float | None = None
 
     @property
+    def is_in_awx(self) -> bool:
+        return self._run.awx_job_id is not None
+
+    @property
     def has_hosts(self) -> bool:
         return bool(self._hosts)
 

@@ -15,6 +15,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     names_for_retry,
 )
 
+FILE = "slb-fleet-summary.json"
+"""In the run's own temporary folder."""
 _MAX_GROUPS, _MAX_HOSTS, _MAX_TEXT, _MAX_LIMIT = 15, 10, 300, 20_000
 
 
