@@ -1,17 +1,12 @@
 """Certificates for the fake management node: one CA, and leaves that are valid, expired or for another name."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import ssl
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import trustme
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _YESTERDAY = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1)
 

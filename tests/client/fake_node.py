@@ -1,7 +1,5 @@
 """A fake management node over real TLS that can misbehave in any way: sockets, no HTTP library."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import itertools
@@ -11,16 +9,13 @@ import struct
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from certificates import Certificate
 
-    from certificates import Certificate
-
-    Reply = Callable[["Exchange"], None]
-
+Reply = Callable[["Exchange"], None]
 LOGIN, LICENSE, INSTALL = "/account/login/", "/system/license/apply/", "/system/add_slb_engine/"
 PASSWORD = 'pa"ss<w>örd &1'
 WITHOUT_END = 150
@@ -40,7 +35,7 @@ class Request:
 class Exchange:
     """One request and the connection on which it came. ``number`` counts the requests to its path, from 1."""
 
-    server: FakeNode
+    server: "FakeNode"
     connection: ssl.SSLSocket
     request: Request
     number: int
@@ -72,7 +67,7 @@ class FakeNode:
     sessions: set[str] = field(default_factory=set)
     connections: int = 0
 
-    def __enter__(self) -> FakeNode:
+    def __enter__(self) -> "FakeNode":
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()

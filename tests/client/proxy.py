@@ -1,16 +1,12 @@
 """A forwarding proxy that knows CONNECT only."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from certificates import Certificate
+from certificates import Certificate
 
 
 @dataclass
@@ -21,7 +17,7 @@ class Proxy:
     certificate: Certificate | None = None
     heads: list[bytes] = field(default_factory=list)
 
-    def __enter__(self) -> Proxy:
+    def __enter__(self) -> "Proxy":
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()

@@ -4,8 +4,6 @@ Everything that runs is an actor, a coroutine that stops at each yield point (``
 first goes on. The promises are judged here, from what the world sees, never from the record or from the collection.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable
@@ -79,7 +77,7 @@ class Actor:
     is_install: bool = False
     result: Any = None
     lost: str = ""
-    waiter: Actor | None = None
+    waiter: "Actor | None" = None
     command_began: int = 0
 
     @property
@@ -110,7 +108,7 @@ class Box:
     is_made: bool = False
     changer: Any = None
     wanted: str = ""
-    post: Post | None = None
+    post: "Post | None" = None
 
     @property
     def is_live(self) -> bool:

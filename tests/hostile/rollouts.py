@@ -1,22 +1,15 @@
 """Rollouts over fleets of any size without SSH: hosts that remember, a management node that counts, and the report."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fake_node import INSTALL, PASSWORD, answer, for_session
+from fake_node import INSTALL, PASSWORD, FakeNode, answer, for_session
+from runs import Run
 
-from playbooks import of
-
-if TYPE_CHECKING:
-    from fake_node import FakeNode
-    from runs import Run
-
-    from playbooks import Controller
+from playbooks import Controller, of
 
 PLUGINS = Path(__file__).resolve().parents[1] / "bench" / "connection_plugins"
 

@@ -1,7 +1,5 @@
 """Well-behaved engine hosts without SSH: each keeps its state in a file, so that a deployment has an end."""
 
-from __future__ import annotations
-
 DOCUMENTATION = """
 name: stateful
 short_description: Answers modules at once, as a host that keeps its state
@@ -67,7 +65,7 @@ class Connection(ConnectionBase):  # type: ignore[misc]
     transport = "ssh"  # which an adoption wants
     has_pipelining = True
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> "Connection":
         return self
 
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
