@@ -18,7 +18,7 @@ TYPED = """
 abort, account locked, add host, after reboot, alerts, bastion, canary, change IP address, cron, Ctrl+C, decommission,
 downgrade, dry run, exit status, fingerprint, forks, host key, idempotent, license, log file, login banner, monitoring,
 motd, orphan, parallel, port in use, power failure, progress bar stuck, quiet, remove host, rename host, return code,
-rollback, rotate password, self-signed, session expired, slow, stale, sudo, timeout, undo, uninstall, upgrade engine
+rollback, rotate password, self-signed, session expired, slow, stale, sudo, timeout, uninstall, upgrade engine
 """
 
 
@@ -28,7 +28,7 @@ def index():
 
 
 def test_index_has_the_words_that_people_type():
-    assert set(" ".join(TYPED.split()).split(", ")) <= set(WITHOUT_ARTICLES)
+    assert {"undo", *" ".join(TYPED.split()).split(", ")} <= set(WITHOUT_ARTICLES)
 
 
 @pytest.mark.parametrize(("typed", "link"), (LINKED | WITHOUT_ARTICLES).items())
