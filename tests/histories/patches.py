@@ -103,8 +103,9 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
         if getattr(module, "constants", None) is ansible.constants:
             patch.setattr(module, "constants", run_folder)
     host_os = Through(os, geteuid=lambda: 0, unlink=_unlink)
-    for module in (container, record, gather, runtimes):
+    for module in (container, record, gather, runtimes, locks):
         patch.setattr(module, "os", host_os)
+    patch.setattr(locks, "FOLDER", _redirected(locks.FOLDER))
     patch.setattr(host_info, "within", _within)
     patch.setattr(files, "replace", _write)
     patch.setattr(files, "sync_folder", lambda folder: None)
