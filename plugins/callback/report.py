@@ -230,7 +230,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def _begin(self, playbook: str, variables: Mapping[str, Any]) -> None:
         _warn_of_unread_variables(self._display)
-        # Both may lie in files that this run writes.
+        # Read now, and kept: this run may write the files that --limit names.
         patterns_of(str(context.CLIARGS.get("subset") or ""))
         secrets = known_secrets(variables)
         extra_vars = [show_extra_vars(each, secrets) for each in context.CLIARGS.get("extra_vars") or ()]

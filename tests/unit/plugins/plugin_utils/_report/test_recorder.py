@@ -282,7 +282,7 @@ GIVEN = ("slb_unverified_engine=replace", "@site.yml", "slb_approved_plan=r.json
     ],
 )
 def test_next_repeats_extra_variables_that_are_not_blamed(plan, expected):
-    words = next_of("rollout", plan, extra_vars=GIVEN, check=plan is told.ABSENT).split()
+    words = next_of("rollout", plan, extra_vars=GIVEN, check=plan == told.ABSENT).split()
     assert tuple(words[at + 1] for at, word in enumerate(words) if word == "-e") == expected
 
 
