@@ -26,12 +26,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.client 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import ARGUMENTS, download_license
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
-from ansible_collections.slb.fleet.plugins.module_utils._values import (
-    Options,
-    expand_home,
-    invalid,
-    read_number,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._values import Options, expand_home, invalid, read_number
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._management_node_action import ManagementNodeAction

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.slb.fleet.plugins.module_utils._values import (
-    expand_home,
-    invalid,
-    missing,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._values import expand_home, invalid, missing
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import names_for_retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all

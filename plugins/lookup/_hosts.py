@@ -61,10 +61,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder
-from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import (
-    Reservations,
-    forget_earlier_playbook,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations, forget_earlier_playbook
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     RUN_VARIABLES,
     checked,

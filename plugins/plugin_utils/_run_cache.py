@@ -24,11 +24,7 @@ from ansible import constants
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
-    Client,
-    Session,
-    SessionStore,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Session, SessionStore
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
     Gap,

@@ -100,10 +100,7 @@ def main() -> None:
                     cwd=folder,
                 )
                 for number, plays in enumerate(
-                    (
-                        [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}],
-                        [play({"ansible.builtin.ping": {}})],
-                    )
+                    ([{"ansible.builtin.import_playbook": "slb.fleet.rollout"}], [play({"ansible.builtin.ping": {}})])
                 )
             )
             longest = f"{max(takes):.0f} s, one in ten" if options.uneven else f"{options.seconds:.0f} s"

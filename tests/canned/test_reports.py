@@ -197,11 +197,7 @@ def test_run_limited_to_its_retry_file_keeps_its_hosts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        ("--step",),
-        ("--start-at-task", "Publish the counts, and the groups of hosts by reason"),
-    ],
+    "options", [("--step",), ("--start-at-task", "Publish the counts, and the groups of hosts by reason")]
 )
 def test_audit_is_refused_without_some_tasks(tmp_path, options):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")

@@ -55,11 +55,7 @@ def run(fleet: Fleet, folder: Path, play: dict[str, Any], **more: Any) -> None:
     local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     others = dict.fromkeys(("backup.example", "license-server"), local)
     (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": others}}))
-    known = {
-        "vault_slb_password": node.password,
-        **more,
-        **{f"slb_{key}": value for key, value in connection.items()},
-    }
+    known = {"vault_slb_password": node.password, **more, **{f"slb_{key}": value for key, value in connection.items()}}
     done = fleet.play(str(folder / "example.yml"), "-i", str(folder / "hosts.yml"), "--check", variables=known)
     assert done.status == 0, done.output
 
@@ -149,11 +145,7 @@ def source(fleet: Fleet, folder: Path, example: str) -> Path:
 
 def credentials(fleet: Fleet) -> dict[str, str]:
     node = fleet.lab.management_node
-    return {
-        "SLB_USERNAME": node.username,
-        "SLB_PASSWORD": node.password,
-        "SLB_TLS_FINGERPRINT": node.tls_fingerprint,
-    }
+    return {"SLB_USERNAME": node.username, "SLB_PASSWORD": node.password, "SLB_TLS_FINGERPRINT": node.tls_fingerprint}
 
 
 def test_the_example_of_the_inventory_runs(listed_fleet, tmp_path):

@@ -225,11 +225,7 @@ def _change(
 
 
 def _make_profiles(
-    folder: str,
-    wanted: Wanted,
-    network: NetworkState,
-    chosen: List[Interface],
-    settings: Dict[str, Dict[str, str]],
+    folder: str, wanted: Wanted, network: NetworkState, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
 ) -> Dict[str, Any]:
     """Make the profiles and arm the timer; return what a rollback restores. If it fails, nothing has changed."""
     os.mkdir(folder, 0o700)

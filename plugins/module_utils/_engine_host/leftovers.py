@@ -69,10 +69,7 @@ def check_runtime(container: Container) -> None:
 
 
 def move_aside(
-    leftover: SetAside,
-    stop_timeout: int,
-    check: Callable[[Container], None],
-    remove: bool = False,
+    leftover: SetAside, stop_timeout: int, check: Callable[[Container], None], remove: bool = False
 ) -> Optional[str]:
     """Switch the restart policy off, stop and rename (or ``remove``) the container; return its name, None if gone.
 
@@ -161,11 +158,7 @@ def name_taken(leftover: SetAside, holder: Container) -> FleetError:
 
 def wait_for_stop(leftover: SetAside, seconds: float) -> None:
     """Wait until the container is down, or until no stop can be pending."""
-    wait_for(
-        lambda: inspect(leftover).state not in (*LIVE, "unknown"),
-        seconds,
-        containers.INTERVAL,
-    )
+    wait_for(lambda: inspect(leftover).state not in (*LIVE, "unknown"), seconds, containers.INTERVAL)
 
 
 def move_back(leftover: SetAside) -> bool:

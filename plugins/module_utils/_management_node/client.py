@@ -17,11 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import (
-    Answer,
-    show,
-    show_answer,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show, show_answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, Row, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import (
@@ -32,12 +28,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.transpo
 )
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils._secrets import (
-    find_tokens,
-    header_secrets,
-    mask,
-    query_secrets,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import find_tokens, header_secrets, mask, query_secrets
 
 LOGIN_PATH = "/account/login/"
 _FIRST_PAUSE, _MAX_PAUSE = 1.0, 30.0  # seconds

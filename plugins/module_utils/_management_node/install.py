@@ -24,12 +24,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.contrac
     judge,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import NoAnswerError, Request
-from ansible_collections.slb.fleet.plugins.module_utils._values import (
-    invalid,
-    read_boolean,
-    read_number,
-    require_text,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, read_boolean, read_number, require_text
 
 INSTALL_PATH = "/system/add_slb_engine/"
 
@@ -97,10 +92,7 @@ class Install:
 def read_meanings(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what ``options`` declare of answers: the patterns of a Case, and its success codes. Raises FleetError."""
     patterns = {name: options.get(f"{name}_patterns") for name in contract.DEFAULT_PATTERNS}
-    return {
-        "patterns": contract.compile_patterns(patterns),
-        "success_codes": tuple(options.get("success_codes") or ()),
-    }
+    return {"patterns": contract.compile_patterns(patterns), "success_codes": tuple(options.get("success_codes") or ())}
 
 
 def request_install(client: Client, engine: Engine, options: Mapping[str, Any], send_by: float = math.inf) -> Install:

@@ -224,10 +224,7 @@ class UnknownEngine:
 class Document:
     run: Annotated[Run, "The run."]
     hosts: Annotated[tuple[HostEntry, ...], "The hosts."]
-    plan: Annotated[
-        Plan | None,
-        "Work of a rollout, before anything was done; null if there is none.",
-    ] = None
+    plan: Annotated[Plan | None, "Work of a rollout, before anything was done; null if there is none."] = None
     unknown_engines: Annotated[
         tuple[UnknownEngine, ...],
         "Engines in the engine list that no host of an audit has. Empty with --limit or slb_hosts.",

@@ -93,12 +93,7 @@ class Recorder:
     is_quiet = False
 
     def __init__(
-        self,
-        run: Run,
-        folder: str,
-        wall: datetime,
-        began: float,
-        lost: Mapping[str, str] | None = None,
+        self, run: Run, folder: str, wall: datetime, began: float, lost: Mapping[str, str] | None = None
     ) -> None:
         self.folder, self._lost = folder, lost or {}
         self._run, self._wall, self._began = run, wall, began
