@@ -189,9 +189,7 @@ class Run:
 class Plan:
     """What is done on each host, healthy and blocked ones included. The order of the hosts does not matter."""
 
-    digest: Annotated[
-        str, re.compile("^sha256:[0-9a-f]{64}$"), "Digest of the plan. The same plan has the same digest."
-    ]
+    digest: Annotated[Digest, "Digest of the plan. The same plan has the same digest."]
     hosts: Annotated[
         Mapping[str, str],
         "Work of each host: action, engine, address, management node, container, credential, options that are not the "
