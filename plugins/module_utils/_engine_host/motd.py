@@ -41,9 +41,11 @@ def move_aside(path: str, check_mode: bool) -> Result:
     is_interrupted = _is_same_file(path, backup)
     if not message and not is_interrupted:
         return _result("aside", None)
-    _check_movable(path)
+    has_earlier = os.path.lexists(backup) and not is_interrupted
+    for each in [path, backup] if has_earlier else [path]:
+        _check_movable(each)
     if not check_mode:
-        if os.path.lexists(backup) and not is_interrupted:
+        if has_earlier:
             _move(backup, backup + time.strftime(".%Y%m%dT%H%M%SZ", time.gmtime()))
         _move(path, backup)
     return _result("aside", backup, _diff(path, message, b""))
@@ -54,9 +56,11 @@ def restore(path: str, check_mode: bool) -> Result:
     source = path + _SUFFIX
     if not os.path.lexists(source):
         return _result("restored", None)
-    _check_movable(path)
+    for each in (path, source):
+        _check_movable(each)
     if os.path.lexists(path) and not _is_same_file(path, source):
-        if _read(path):
+        # A link is a person's, also one whose file is empty or missing.
+        if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path):
             raise FleetError(
                 "motd_changed",
                 f"Banner {path} was written after {source} was moved aside.",
@@ -90,19 +94,19 @@ def _file_errors(path: str) -> Iterator[None]:
 
 def _check_movable(path: str) -> None:
     """Raise FleetError, before anything is written, for what this user or even root cannot rename."""
-    obstacle = files.find_obstacle(os.path.abspath(path))
+    is_folder = os.path.isdir(path) and not os.path.islink(path)
+    obstacle = f"{path} is a folder" if is_folder else files.find_obstacle(os.path.abspath(path))
     if obstacle:
         fix = "Run the task as root (`become: true`), remove the obstacle on the host, or set slb_motd: keep."
         raise FleetError("motd_not_moved", f"Banner {path} not moved: {obstacle}.", fix)
 
 
 def _read(path: str) -> bytes:
-    with _file_errors(path):
-        try:
-            with open(path, "rb") as stream:
-                return stream.read()
-        except FileNotFoundError:
-            return b""
+    """Return the text of a regular file; of anything else nothing: to open a pipe would hang."""
+    if not os.path.isfile(path):
+        return b""
+    with _file_errors(path), open(path, "rb") as stream:
+        return stream.read()
 
 
 def _is_same_file(path: str, other: str) -> bool:

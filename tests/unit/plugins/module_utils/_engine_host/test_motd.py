@@ -1,6 +1,7 @@
 """The login banner is moved and never lost; its sizes are read without a command."""
 
 import operator
+import os
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,42 @@ def test_killed_second_move_loses_no_banner(message, monkeypatch, number):
     restore(message)
     found = files(message)
     assert (found.pop("motd"), set(found.values())) == (OTHER, {TEXT})
+
+
+def make(path, kind):
+    if kind == "link":
+        path.symlink_to("/nowhere")
+    else:
+        path.mkdir() if kind == "folder" else os.mkfifo(path)
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_restore_keeps_what_a_person_has_put_there(message, kind):
+    move_aside(message)
+    make(message, kind)
+    before = message.lstat()
+    assert error_of(restore, message).code in ("motd_changed", "motd_not_moved")
+    assert (message.lstat(), message.with_name(BACKUP).read_text()) == (before, TEXT)
+
+
+@pytest.mark.parametrize("step", [move_aside, restore])
+def test_pipe_and_folder_in_the_place_of_a_banner_are_no_banner(message, step):
+    message.unlink()
+    os.mkfifo(message)
+    assert not step(message).changed
+    message.unlink()
+    message.mkdir()
+    assert not step(message).changed
+
+
+@pytest.mark.parametrize("step", [move_aside, restore])
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_folder_in_the_place_of_a_backup_is_named(message, step, check_mode):
+    folder = message.with_name(BACKUP)
+    folder.mkdir()
+    error = error_of(step, message, check_mode)
+    assert (error.code, f"{folder} is a folder" in error.summary) == ("motd_not_moved", True)
+    assert message.read_text() == TEXT
 
 
 def test_hard_link_of_the_user_stays(message):
