@@ -255,20 +255,23 @@ def test_an_address_of_another_program_rolls_back(fleet, seconds):
     slow = f'#!/bin/sh\\nsleep {seconds}\\nexec /usr/bin/nmcli "$@"\\n'
 
     def scenario(host):
-        before = dump(host, SILENT)
+        before = dump(host, SILENT, ANSWERED)
         shell(host, f"printf '{slow}' >/usr/local/bin/nmcli; chmod +x /usr/local/bin/nmcli")
-        with adopting(fleet, host, names=[SILENT], dhcp_timeout=15, confirm_timeout=120) as controller:
-            shell(host, f"until /usr/bin/nmcli -g GENERAL.STATE device show {SILENT} | grep -q ^70; do sleep 0.1; done")
-            shell(host, f"ip address add 192.0.2.9/24 dev {SILENT}")
+        with adopting(fleet, host, names=[SILENT, ANSWERED], dhcp_timeout=15, confirm_timeout=120) as controller:
+            until = "until /usr/bin/nmcli -g GENERAL.STATE device show {} | grep -q ^{}; do sleep 0.1; done"
+            shell(host, f"{until.format(SILENT, 70)}; {until.format(ANSWERED, 100)}")
+            shell(host, f"ip address add 192.0.2.9/24 dev {SILENT}; ip address add 10.77.2.50/24 dev {ANSWERED}")
             controller.wait(300)
             output = output_of(fleet.inventory.parent, controller)
             assert controller.returncode == 2, output
             assert "192.0.2.9/24" in output
         shell(host, "rm /usr/local/bin/nmcli")
         assert "192.0.2.9/24" in addresses(host, SILENT)
+        assert given(host) == ["10.77.2.50/24"], "also one of the lease's subnet stays, and the lease's does not"
         # NetworkManager calls the interface "connected (externally)".
-        shell(host, f"ip address del 192.0.2.9/24 dev {SILENT}; nmcli connection delete {SILENT}", check=False)
-        require_restored(host, before, SILENT)
+        for name, address in ((SILENT, "192.0.2.9/24"), (ANSWERED, "10.77.2.50/24")):
+            shell(host, f"ip address del {address} dev {name}; nmcli connection delete {name}", check=False)
+        require_restored(host, before, SILENT, ANSWERED)
 
     everywhere(fleet, scenario)
 

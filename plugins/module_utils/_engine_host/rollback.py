@@ -39,6 +39,9 @@ _PATIENT_NMCLI = _NMCLI.replace(" 8 ", " 20 ")  # no timer waits, and a busy hos
 # To delete an active profile, and "reapply", remove addresses that other programs have set, such as a virtual one.
 _FREE = """\
 free() {
+    # Else the kernel removes with a lease's address the later ones of its subnet, such as a virtual one.
+    promote=/proc/sys/net/ipv4/conf/$1/promote_secondaries
+    promoted=$(cat "$promote") && echo 1 >"$promote"
     leased=dynamic  # if NetworkManager does not answer: what a lease has brought has an end
     if shown=$(nm -t -f DHCP4 device show "$1"); then
         leased=$(printf '%s' "$shown" | sed -n 's/.*[]:]ip_address = /to /p')
@@ -52,6 +55,7 @@ free() {
     [ -z "$leased" ] || ip -o -4 address show dev "$1" $leased | awk '{print $4}' |
         while IFS= read -r address; do ip address del "$address" dev "$1"; done
     nm device set "$1" managed yes
+    [ -z "$promoted" ] || echo "$promoted" >"$promote"
 }"""
 _LINK_LOCAL = """own=$(printf 'fe80::%02x%s:%sff:fe%s:%s%s' $((0x$1 ^ 2)) "$2" "$3" "$4" "$5" "$6")"""
 
