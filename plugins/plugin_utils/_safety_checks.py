@@ -136,8 +136,8 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "container_not_restorable",
-        "the container could not be started again: a file that it mounts is missing, or the container whose network it "
-        "uses does not run",
+        "the container could not be started again: a file, device or address that it uses is missing, or a container "
+        "whose namespace it uses does not run",
         ("replace",),
         lambda s, p: s.container.is_live and bool(s.container.restore_obstacle) and not p.remove_leftovers,
         lambda s, p: safety.not_restorable(s.container.restore_obstacle).summary,

@@ -47,7 +47,8 @@ class Container(NamedTuple):
     ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: its removal
     failed; it is called exited, and cannot be started.
     ``health``: of its health check: starting, healthy, unhealthy or silent (it should have reported); None without one.
-    ``binds``: paths of the host that it mounts.
+    ``paths``: of the host, that it mounts or uses as devices. ``published_on``: addresses of its ports. ``joins``:
+    containers whose namespaces it uses.
     """
 
     state: str
@@ -69,9 +70,10 @@ class Container(NamedTuple):
     pid: Optional[int] = None
     image_id: Optional[str] = None
     labels: Optional[Dict[str, Any]] = None
-    network_mode: Optional[str] = None
     published_ports: Tuple[int, ...] = ()
-    binds: Tuple[str, ...] = ()
+    published_on: Tuple[str, ...] = ()
+    paths: Tuple[str, ...] = ()
+    joins: Tuple[str, ...] = ()
     is_stopping: bool = False
     started: Optional[str] = None
 
@@ -243,6 +245,7 @@ def _parse(runtime: str, name: str, text: str) -> Container:
         policy, retries = host["RestartPolicy"]["Name"] or "no", host["RestartPolicy"].get("MaximumRetryCount") or 0
         # Of a container that is down, only the wish is known.
         bindings = (item.get("NetworkSettings") or {}).get("Ports") or host.get("PortBindings") or {}
+        modes = {str(host.get(each)) for each in ("NetworkMode", "PidMode", "IpcMode")}
         pid, known = state["Pid"] or None, _STATES.get(state["Status"])
         process = processes.find(pid) if known == "running" else None
         if not os.path.exists(item.get("StaticDir") or "/"):  # only Podman has the key
@@ -269,9 +272,10 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             pid=pid,
             image_id=item.get("Image"),
             labels=config.get("Labels") or {},
-            network_mode=host["NetworkMode"],
             published_ports=_parse_ports(bindings),
-            binds=tuple(mount["Source"] for mount in item.get("Mounts") or [] if mount.get("Type") == "bind"),
+            published_on=_parse_addresses(bindings),
+            paths=_parse_paths(item),
+            joins=tuple(mode.partition(":")[2] for mode in modes if mode.startswith("container:")),
             is_stopping=state["Status"] == "stopping",
             is_dead=state["Status"] == "dead",
             started=state["StartedAt"],
@@ -285,6 +289,19 @@ def _parse_ports(bindings: Dict[str, Any]) -> Tuple[int, ...]:
     """Return the TCP ports of the host that lead to the container."""
     host_ports = [port["HostPort"] for name, ports in bindings.items() if name.endswith("/tcp") for port in ports or []]
     return tuple(int(text) for text in host_ports if text.isdigit())
+
+
+def _parse_addresses(bindings: Dict[str, Any]) -> Tuple[str, ...]:
+    """Return the addresses of the host that the ports are bound to."""
+    addresses = {str(port.get("HostIp") or "") for ports in bindings.values() for port in ports or []}
+    return tuple(sorted(addresses - {""}))
+
+
+def _parse_paths(item: Dict[str, Any]) -> Tuple[str, ...]:
+    """Return the paths of the host without which the container does not start."""
+    sources = [mount["Source"] for mount in item.get("Mounts") or [] if mount.get("Type") == "bind"]
+    devices = [str(device.get("PathOnHost")) for device in item["HostConfig"].get("Devices") or []]
+    return (*sources, *(device for device in devices if device.startswith("/")))
 
 
 def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:

@@ -127,14 +127,21 @@ def check_name_free(leftover: SetAside) -> None:
 
     if not wait_for(is_taken, _CHECK_SECONDS, containers.INTERVAL):
         taken[:] = [container for container in [inspect(leftover)] if container.state in LIVE]
-    if taken:
-        manager = containers.find_manager(taken[0])
-        by = manager.words if manager else "another process or user"
-        raise FleetError(
-            "container_recreated",
-            f"Container {taken[0].name} ({str(taken[0].id)[:12]}) was started again by {by}.",
-            manager.fix if manager else "Stop what starts it, then run again.",
-        )
+    for container in taken:
+        require_free(container)
+
+
+def require_free(slb: Container) -> Container:
+    """Return what has the name ``slb`` after a step that freed it. Raises FleetError if it is a container."""
+    if slb.state in ("absent", "unknown"):
+        return slb
+    manager = containers.find_manager(slb)
+    by = manager.words if manager else "another process or user"
+    raise FleetError(
+        "container_recreated",
+        f"Container {slb.name} ({str(slb.id)[:12]}) was started again by {by}.",
+        manager.fix if manager else "Stop what starts it, then run again.",
+    )
 
 
 def find_other_holder(leftover: Optional[SetAside]) -> Optional[Container]:

@@ -4,6 +4,7 @@
 """TCP sockets and addresses of the engine host, read from the kernel's tables in /proc."""
 
 import contextlib
+import errno
 import os
 import re
 import socket
@@ -132,6 +133,16 @@ def find_addresses() -> Optional[List[str]]:
     for line in processes.read_file("/proc/net/if_inet6").splitlines():  # missing without IPv6
         addresses.add(socket.inet_ntop(socket.AF_INET6, bytes.fromhex(line.split()[0])))
     return sorted(each for each in addresses if not re.match(r"127\.|169\.254\.|::1$|fe[89ab]", each))
+
+
+def can_listen(address: str) -> bool:
+    """Return whether a program can listen on the address: it is on this host, or the kernel allows any one."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
+            listener.bind((address, 0))
+    except OSError as error:
+        return error.errno != errno.EADDRNOTAVAIL
+    return True
 
 
 def parse_table(text: str) -> List[Socket]:

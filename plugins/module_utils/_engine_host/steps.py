@@ -227,12 +227,9 @@ def find_start_obstacle(slb: Container) -> Optional[str]:
         return f"{slb.runtime} failed to remove it (it is dead)"
     if slb.auto_remove:
         return "it deletes itself if the start fails (--rm)"
-    missing = find_restore_obstacle(slb)
-    if missing:
-        return f"{missing} (a disk that is not mounted?)"
-    unmounted = _find_unmounted(slb.binds)
-    if unmounted:
-        return f"{unmounted} is not mounted (/etc/fstab)"
+    obstacle = find_restore_obstacle(slb) or _find_unmounted(slb.paths)
+    if obstacle:
+        return obstacle
     taken = {each["port"]: each["process"] for each in sockets.find_listening(slb) if each["engine"]}
     if taken:
         port, process = min(taken.items())
@@ -242,17 +239,19 @@ def find_start_obstacle(slb: Container) -> Optional[str]:
 
 def find_restore_obstacle(slb: Container) -> Optional[str]:
     """Return why the container, once it is stopped, could not be started again; None if nothing is known."""
-    missing = [path for path in slb.binds if not os.path.exists(path)]
+    missing = [path for path in slb.paths if not os.path.exists(path)]
     if missing:
-        return f"{missing[0]} is missing"
-    kind, _colon, other = str(slb.network_mode).partition("container:")
-    if other and not kind and container.inspect(slb.runtime, other).state not in (*container.LIVE, "unknown"):
-        return f"container {other[:12]}, whose network it uses, does not run"
-    return None
+        return f"{missing[0]} is missing (a disk that is not mounted?)"
+    for address in slb.published_on:
+        if not sockets.can_listen(address):
+            return f"address {address}, on which it publishes a port, is not on this host"
+    down = ("absent", "created", "exited")
+    ended = [other for other in slb.joins if container.inspect(slb.runtime, other).state in down]
+    return f"container {ended[0][:12]}, whose namespace it uses, does not run" if ended else None
 
 
 def _find_unmounted(paths: Iterable[str]) -> Optional[str]:
-    """Return a mount point of fstab that is not mounted, and that one of ``paths`` is in: its folder is empty then."""
+    """Return which mount point of fstab is not mounted, and has one of ``paths``: its folder is empty then."""
     places: List[List[str]] = []
     for file, field in ((_FSTAB, 1), ("/proc/self/mountinfo", 4)):
         with contextlib.suppress(OSError), open(file, errors="replace") as stream:
@@ -261,7 +260,8 @@ def _find_unmounted(paths: Iterable[str]) -> Optional[str]:
     wanted, mounted = places if len(places) == 2 else ([], [])
     unmounted = [place for place in wanted if place.startswith("/") and place not in mounted]
     folders_used = [os.path.realpath(path) + "/" for path in paths]
-    return next((place for place in unmounted if any(each.startswith(place + "/") for each in folders_used)), None)
+    empty = [place for place in unmounted if any(each.startswith(place + "/") for each in folders_used)]
+    return f"{empty[0]} is not mounted (/etc/fstab)" if empty else None
 
 
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -378,7 +378,8 @@ def _set_aside(
         aside = leftover._replace(name=name) if leftover and name else None
         after = planned._replace(state="none" if is_remediated else "prepared", set_aside=aside)
         write(after)
-    return _result(True, record, after, before, container.find_container(), set_aside_as=name)
+        slb = leftovers.require_free(container.find_container()) if leftover else before
+    return _result(True, record, after, before, slb, set_aside_as=name)
 
 
 def _stop_check(

@@ -19,8 +19,8 @@ def inbound(engine):
     return sockets.find_connections(engine).inbound
 
 
-def running(pid=None, network_mode="host"):
-    return Container("running", id="f00d" * 16, pid=pid or os.getpid(), network_mode=network_mode)
+def running(pid=None):
+    return Container("running", id="f00d" * 16, pid=pid or os.getpid())
 
 
 def serve():
@@ -105,9 +105,8 @@ def connections_of_another_user(engine):
         return processes.submit(inbound, engine).result()
 
 
-@pytest.mark.parametrize("network_mode", ["host", "bridge"])
 @pytest.mark.parametrize("error", [PermissionError, FileNotFoundError, None], ids=["hidepid=1", "hidepid=2", "shown"])
-def test_find_connections_of_another_user_is_unknown(monkeypatch, network_mode, error):
+def test_find_connections_of_another_user_is_unknown(monkeypatch, error):
     stat = os.stat
 
     def hide(path, **options):
@@ -116,14 +115,13 @@ def test_find_connections_of_another_user_is_unknown(monkeypatch, network_mode, 
         return stat(path, **options)
 
     monkeypatch.setattr("os.stat", hide)
-    assert connections_of_another_user(running(1, network_mode)) is None
+    assert connections_of_another_user(running(1)) is None
 
 
-@pytest.mark.parametrize("network_mode", ["host", "bridge"])
-def test_find_connections_of_a_container_that_does_not_run(network_mode):
+def test_find_connections_of_a_container_that_does_not_run():
     ended = os.posix_spawn("/bin/true", ["true"], {})
     os.waitpid(ended, 0)
-    assert inbound(running(ended, network_mode)) == inbound(Container("exited")) == []
+    assert inbound(running(ended)) == inbound(Container("exited")) == []
     assert inbound(Container("unknown")) is None
 
 

@@ -393,12 +393,14 @@ def test_prepare_command_without_answer_is_unknown(host, is_late):
 
 
 @pytest.mark.parametrize("act", [prepare, lambda _host: set_aside()], ids=["prepare", "set_aside"])
-@pytest.mark.parametrize("unit", ["x.service", None])
-def test_recreated_container_is_reported_with_its_manager(host, unit, act):
+@pytest.mark.parametrize(("unit", "is_late"), [("x.service", False), (None, False), (None, True)])
+def test_recreated_container_is_reported_with_its_manager(host, unit, is_late, act):
+    """Also one that comes when the record of the step is written already."""
     verify("c1")
 
     def recreate(_argv, _timeout):
-        if host.runtime.changes[-1:] == ["rename"] and "c2" not in host.runtime.containers:
+        is_time = noted_state() in ("prepared", "none") or not is_late
+        if host.runtime.changes[-1:] == ["rename"] and is_time and "c2" not in host.runtime.containers:
             host.runtime.add("c2")
             if unit:
                 (host.units / unit).write_text(UNIT)
@@ -419,6 +421,26 @@ def test_leftover_that_is_started_again_ends_the_step(host, status):
         assert prepare(host)["record"]["state"] == "prepared"
     else:
         assert code_of(lambda: prepare(host)) == "container_recreated"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("need", ["path", "device", "address", "namespace"])
+def test_container_that_could_not_start_again_is_not_stopped(host, need, is_there):
+    host.runtime.add("c9", "other", "running" if is_there else "exited")
+    path = "/dev/null" if is_there else "/dev/gone"
+    item, address = host.runtime.containers["c1"], "127.0.0.1" if is_there else "192.0.2.77"
+    if need == "path":
+        item["Mounts"] = [{"Type": "bind", "Source": path}]
+    elif need == "device":
+        item["HostConfig"]["Devices"] = [{"PathOnHost": path}, {"PathOnHost": "vendor/gpu=0"}]
+    elif need == "address":
+        item["NetworkSettings"] = {"Ports": {"443/tcp": [{"HostIp": address, "HostPort": "443"}], "53/udp": None}}
+    else:
+        item["HostConfig"]["PidMode"] = "container:c9"
+    if is_there:
+        assert prepare(host)["record"]["state"] == "prepared"
+    else:
+        assert (code_of(lambda: prepare(host)), host.runtime.changes) == ("container_not_restorable", [])
 
 
 @pytest.mark.parametrize("how", ["start", "ends"])
