@@ -48,16 +48,16 @@ class ActionModule(HostAction):
         until = f"within {dhcp_timeout + _ACTIVATION_SECONDS + seconds} s"
         shared = self._connection.get_option("ssh_args") or ""
         self._connection.set_option("ssh_args", f"{_FRESH} {shared}")
-        deadline, cause = time.monotonic() + seconds, ""
+        deadline, cause, repair = time.monotonic() + seconds, "", ""
         while True:
             try:
                 answer = self.on_host("_engine_step", {"step": "confirm", "request_id": token}, attempts=1)
             except (AnsibleConnectionFailure, FleetError) as error:
-                cause = str(error)
+                cause, repair = str(error), "Repair SSH to this host, then run again."
             else:
                 if not answer.get("failed"):
                     return
-                cause = str(answer.get("msg"))
+                cause, repair = str(answer.get("msg")), "Run again."
                 # A try whose connection broke may still run on the host.
                 if answer.get("code") != "host_busy":
                     code, fix = str(answer.get("code") or "not_confirmed"), str(answer.get("fix") or "Run again.")
@@ -68,7 +68,7 @@ class ActionModule(HostAction):
                 raise FleetError(
                     "not_confirmed",
                     f"Adoption not confirmed over a fresh SSH connection: {cause[-200:].strip()}",
-                    f"The host rolls it back {until}. Repair SSH to this host, then run again.",
+                    f"The host rolls it back {until}. {repair}",
                 )
             time.sleep(_PAUSE_SECONDS)
 

@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
 def adopt(wanted: Wanted, check_mode: bool) -> Result:
     """Adopt interfaces. Unless it is check mode, the change waits for ``confirm``. Raises FleetError."""
     with locked("lock", 1, check_mode):
-        rolled_back = [] if check_mode else _roll_back_stale()
+        rolled_back = _roll_back_stale(check_mode)
         network = _gather_network()
         chosen, reasons, failed = interfaces.choose(network, wanted.interfaces, wanted.allow_unmatched)
         if failed:
@@ -71,7 +71,13 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         ]
         values: Dict[str, Any] = {"pending": [], "rolled_back": rolled_back}
         if chosen and not check_mode:
-            adopted, removed = _change(wanted, network, chosen, settings)
+            try:
+                adopted, removed = _change(wanted, network, chosen, settings)
+            except (FleetError, OSError) as error:
+                folder = os.path.join(CHANGES, wanted.token)
+                if not os.path.exists(os.path.join(folder, "armed")):
+                    raise
+                raise _roll_back(folder, str(error).rstrip(".")) from error
             reasons.update(removed)
             values.update(pending=[interface["name"] for interface in adopted], token=wanted.token)
         left_alone = [
@@ -140,6 +146,7 @@ def confirm(token: str, check_mode: bool) -> Result:
 def release(wanted: List[str], check_mode: bool) -> Result:
     """Delete the profiles that ``adopt`` made. Raises FleetError if one of them was changed or is in use."""
     with locked("lock", 1, check_mode):
+        rolled_back = _roll_back_stale(check_mode)
         adopted = _read_adopted()
         try:
             network = _gather_network()
@@ -147,7 +154,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             if adopted or not all("*" in item for item in wanted):
                 raise
             # Nothing was adopted on a host without NetworkManager.
-            return Result(False, {"released": [], "left_alone": [], "pending": []})
+            return Result(bool(rolled_back), {"released": [], "left_alone": [], "rolled_back": rolled_back})
         if adopted:
             _check_profiles_can_change()
         released: List[Dict[str, Any]] = []
@@ -174,7 +181,8 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             # Also for a pattern: what was adopted remains.
             raise _not_adopted([*missing, *refused], refused, network, "released", released=released)
         diff = {"before": {interface["name"]: interface["uuid"] for interface in released}, "after": {}}
-        return Result(bool(released), {"released": released, "left_alone": left_alone, "pending": []}, diff)
+        values = {"released": released, "left_alone": left_alone, "rolled_back": rolled_back}
+        return Result(bool(released or rolled_back), values, diff)
 
 
 def _change(
@@ -205,11 +213,8 @@ def _change(
         _roll_back(folder, "no interface is left")
         return [], troubles
     if troubles:
-        try:
-            _delete_profiles({name: entries.pop(name) for name in troubles})
-            _write_change(folder, change)
-        except (FleetError, OSError) as error:
-            raise _roll_back(folder, str(error).rstrip(".")) from None
+        _delete_profiles({name: entries.pop(name) for name in troubles})
+        _write_change(folder, change)
     adopted = [
         {
             "name": interface.name,
@@ -401,7 +406,7 @@ def _roll_back(folder: str, why: str, fix: str = "Adopt this host's interfaces b
     return FleetError("network_changed", f"Adoption rolled back: {why}.", fix)
 
 
-def _roll_back_stale() -> List[str]:
+def _roll_back_stale(check_mode: bool) -> List[str]:
     """Roll back changes whose timer is gone, and return their interfaces. Raises FleetError if a timer still runs."""
     rolled_back = []
     for folder in sorted(glob.glob(os.path.join(CHANGES, "*", ""))):
@@ -410,10 +415,12 @@ def _roll_back_stale() -> List[str]:
             if any(_systemctl("is-active", f"slb-fleet-{token}.{unit}") for unit in ("timer", "service")):
                 fix = "Wait for its confirmation or rollback, then run again."
                 raise FleetError("change_in_progress", "Another change of interfaces is in progress.", fix)
-            commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
+            if not check_mode:
+                commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
             with open(os.path.join(folder, "change.json")) as stream:
                 rolled_back += sorted(json.load(stream)["interfaces"])
-        shutil.rmtree(folder, ignore_errors=True)
+        if not check_mode:
+            shutil.rmtree(folder, ignore_errors=True)
     return rolled_back
 
 

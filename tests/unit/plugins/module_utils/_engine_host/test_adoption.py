@@ -251,6 +251,13 @@ def test_adopt_rolls_back_if_another_address_appears(host, address, lease, is_ex
         assert_untouched(host)
 
 
+def test_adopt_rolls_back_if_the_network_is_not_read_again(host):
+    host.on_up = lambda host: host.failing.add("address show")
+    assert code_of(adopt, "ens9") == "network_changed"
+    host.failing.clear()
+    assert_untouched(host)
+
+
 def test_adopt_may_bring_the_first_default_route(host):
     host.routes.clear()
     host.on_up = add_route("default", gateway="192.0.2.1")
@@ -272,7 +279,8 @@ def test_adopt_undoes_changes_whose_timer_is_gone(host):
     host.timers = {"slb-fleet-t1.service"}
     assert code_of(adopt) == "change_in_progress"
     host.timers.clear()
-    assert adopt("ens9", token="t2", check_mode=True).values["rolled_back"] == []
+    assert adopt("ens9*", token="t2", check_mode=True).values["rolled_back"] == ["ens10", "ens9"]
+    assert (len(host.profiles), bool(change_files("t1"))) == (2, True)
     result = adopt("ens10", token="t3")
     assert (result.changed, result.values["pending"]) == (True, ["ens10"])
     assert result.values["rolled_back"] == ["ens10", "ens9"]
@@ -324,6 +332,7 @@ def test_adopt_marks_kinds_that_are_never_adopted(host):
     host.devices["ens10"].flags = ["UP"]
     left = {each["name"]: each["never_adopted"] for each in adopt("*").values["left_alone"]}
     assert left == {"eth0": False, "ens10": False, "veth12": True}
+    host.timers.clear()
     left = {each["name"]: each["never_adopted"] for each in adoption.release(["*"], True).values["left_alone"]}
     assert left == {"eth0": False, "ens9": False, "ens10": False, "veth12": True}
 
@@ -455,8 +464,10 @@ def test_release_ignores_leases_and_the_time_of_use(host):
 
 def test_release_keeps_what_is_not_adopted(host):
     adopt("ens9")
+    assert code_of(adoption.release, ["e*"], False) == "change_in_progress"
+    host.timers.clear()
     result = adoption.release(["e*"], False)
-    assert (result.changed, len(host.profiles)) == (False, 1)
+    assert (result.changed, result.values["rolled_back"], host.profiles) == (True, ["ens9"], {})
     assert {each["name"] for each in result.values["left_alone"]} == {"eth0", "ens9", "ens10"}
     assert not adoption.release(["ens9"], False).changed
     assert code_of(adoption.release, ["ens7"], False) == "interface_not_released"
