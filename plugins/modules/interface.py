@@ -134,7 +134,7 @@ left_alone:
   sample: [{name: ens10, reason: no carrier, fix: "Connect the cable, then run again.", never_adopted: false}]
 rolled_back:
   description: Interfaces of an earlier change that was not confirmed; this run rolled it back.
-  returned: O(state=present)
+  returned: success
   type: list
   elements: str
   sample: []

@@ -147,6 +147,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
     """Delete the profiles that ``adopt`` made. Raises FleetError if one of them was changed or is in use."""
     with locked("lock", 1, check_mode):
         rolled_back = _roll_back_stale(check_mode)
+        values: Dict[str, Any] = {"pending": [], "rolled_back": rolled_back}
         adopted = _read_adopted()
         try:
             network = _gather_network()
@@ -154,7 +155,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             if adopted or not all("*" in item for item in wanted):
                 raise
             # Nothing was adopted on a host without NetworkManager.
-            return Result(bool(rolled_back), {"released": [], "left_alone": [], "rolled_back": rolled_back})
+            return Result(bool(rolled_back), {"released": [], "left_alone": [], **values})
         if adopted:
             _check_profiles_can_change()
         released: List[Dict[str, Any]] = []
@@ -181,8 +182,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             # Also for a pattern: what was adopted remains.
             raise _not_adopted([*missing, *refused], refused, network, "released", released=released)
         diff = {"before": {interface["name"]: interface["uuid"] for interface in released}, "after": {}}
-        values = {"released": released, "left_alone": left_alone, "rolled_back": rolled_back}
-        return Result(bool(released or rolled_back), values, diff)
+        return Result(bool(released or rolled_back), dict(values, released=released, left_alone=left_alone), diff)
 
 
 def _change(
