@@ -440,6 +440,17 @@ def test_request_that_is_lost_costs_one_wait_and_nothing_else(first, runtime):
     assert (history.world.engine, len(history.world.posts)) == ("running", 2)
 
 
+@pytest.mark.parametrize("runtime", ["docker", "podman-5"])
+@pytest.mark.parametrize("late", [None, 1.0])
+def test_second_deployment_that_fails_is_undone_in_the_same_run(runtime, late):
+    events = [Event("at once", 0, "deployment fails"), Event("sleep", 3, "deployment fails")]
+    history = History(Setup(runtime=runtime, is_engine=False, late=late), events)
+    run = history.end(history.begin("Run A"))
+    box = history.world.named("slb")
+    assert (run.code, len(history.world.posts), history.events) == ("no_further_request", 2, [])
+    assert (box.state, box.policy) == ("running", box.wanted)
+
+
 def test_engine_list_that_fails_during_the_wait():
     """The management node may be restarting: the run waits on, and reports no failure."""
     history = History(Setup(first="absent", has_list="always"), [Event("sleep", 0, "list fails")])
