@@ -58,6 +58,7 @@ def find_manager(
     runtime: Optional[str], label: Optional[Tuple[str, str]], ignored: Collection[str] = ()
 ) -> Optional[Manager]:
     """Return what would create or start ``slb`` again. ``label``: of ``find_label``. ``ignored``: harmless files."""
+    ignored = {os.path.normpath(path) for path in ignored}
     if label and label[0] != "systemd unit":
         # A manager that is gone, or that finds its containers by another name, leaves the container and its labels.
         fix = f"{_FIXES[label[0]].format(quote(label[1]))}. If slb remains, run `{runtime} rm --force slb`."

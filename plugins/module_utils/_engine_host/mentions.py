@@ -19,7 +19,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._system.files import NOT
 _CRONTABS = ("/etc/crontab", "/etc/cron.d/*", "/etc/anacrontab", "/var/spool/cron/*", "/var/spool/cron/crontabs/*")
 _FILES = (
     ("cron", _CRONTABS, ""),
-    ("cron", ("/etc/cron.*ly/*", "/etc/rc.local"), ""),
+    ("run-parts", ("/etc/cron.*ly/*",), ""),
+    ("rc.local", ("/etc/rc.local",), ""),
     (
         "supervisord",
         ("/etc/supervisor/*.conf", "/etc/supervisor/conf.d/*", "/etc/supervisord*"),
@@ -31,6 +32,8 @@ _FILES = (
     ("s6", ("/run/service/*/run",), "s6-svc -dk {folder}"),
 )
 """Files that start things, and what has to run after the removal of a line."""
+_SCRIPTS = ("run-parts", "rc.local", "runit", "s6")
+"""Programs that run such a file itself, if it is executable."""
 _SYSTEMD = (
     *("/etc/systemd/system", "/etc/systemd/system.control", "/run/systemd/system", "/run/systemd/transient"),
     *("/run/systemd/generator.early", "/run/systemd/generator", "/run/systemd/generator.late"),
@@ -41,7 +44,7 @@ _INIT_SCRIPTS = ("/etc/init.d/*",)
 _MAX_BYTES = 65536
 
 _COMMAND = re.compile(
-    r"(?<![\w.-])(docker|podman|\$\{?\w+\}?)(-compose)?[\"']?,?\s([^\n;&|]*?\s)?[\"']?(run|start|restart|create|up)"
+    r"(?<![\w.-])(docker|podman|\$\{?\w+\}?)(-compose)?[\"']?,?\s(?!(?:exec|cp|logs)\s)([^\n;&|]*?\s)?[\"']?(run|start|restart|create|up)"
     r"(?=[\s\"');,]|$)|^\s*ContainerName\s*="
 )
 _STARTS_UNIT = re.compile(
@@ -90,6 +93,8 @@ class UnitMention(NamedTuple):
 def find_in_files(ignored: Collection[str]) -> Iterator[Mention]:
     for kind, patterns, after in _FILES:
         for path in _glob(patterns):
+            if kind in _SCRIPTS and not os.access(path, os.X_OK):
+                continue
             folder, name = os.path.split(path)
             place = _find_mention(path, [path, folder], ignored, is_crontab=patterns is _CRONTABS)
             if place and ("/spool/" not in path or _is_administrator(name)):

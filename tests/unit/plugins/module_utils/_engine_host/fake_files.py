@@ -23,4 +23,5 @@ class Files:
         file = self.folder / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+        file.chmod(0o755)
         return file

@@ -74,6 +74,7 @@ HARMLESS = [
     ("/etc/cron.d/ops", "0 3 * * * root docker exec slb backup\n0 4 * * * root docker restart web\n"),
     ("/etc/crontab", "17 * * * * root cd / && run-parts --report /etc/cron.hourly\n0 0 * * * root docker logs slb\n"),
     ("/etc/cron.d/a", "0 3 * * * root systemctl restart slb-exporter.service; systemctl is-active slb\n"),
+    (f"{SYSTEM}/web.service", "ExecStart=/usr/bin/docker exec slb supervisorctl restart web"),
     ("/etc/cron.d/slb", "0 3 * * * root find /var/log/slb -mtime +7 -delete\n"),
     ("/var/spool/cron/crontabs/no-such-user", "@reboot docker start slb\n"),
     ("/etc/monit/conf.d/slb", "check process slb matching slb\n if failed port 8000 then alert\n"),
@@ -99,6 +100,7 @@ def search(tmp_path, monkeypatch):
         found = [*mentions.find_in_files(ignored), *mentions.find_in_units(ignored)]
         return [each.place.removeprefix(str(tmp_path)) for each in found]
 
+    run.host = host
     return run
 
 
@@ -110,6 +112,13 @@ def test_file_that_starts_the_container_is_found(search, path, text, others):
 @pytest.mark.parametrize(("path", "text"), HARMLESS, ids=lambda value: str(value)[-40:])
 def test_harmless_file_is_not_taken_for_a_starter(search, path, text):
     assert search({path: text}) == []
+
+
+@pytest.mark.parametrize("path", ["/etc/cron.hourly/a", "/etc/rc.local", "/etc/service/engine/run"])
+def test_script_that_is_not_executable_is_no_starter(search, path):
+    assert search({path: "docker start slb\n"}) == [f"{path}:1"]
+    search.host.folder.joinpath(path[1:]).chmod(0o644)
+    assert search({}) == []
 
 
 def test_place_is_the_line_of_the_command_where_it_stands(search):
