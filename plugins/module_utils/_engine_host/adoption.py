@@ -33,6 +33,8 @@ _ACTIVATION_SECONDS = 30
 _RESTORE_SECONDS = 30
 _ROLLBACK_SECONDS = 120
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
+_BY_HAND = "Adopt this host's interfaces by hand."
+_LEAVE = "Leave it to that program, or stop the program."
 _SEE_JOURNAL = "See `journalctl --unit NetworkManager` on the host."
 
 
@@ -73,11 +75,11 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         if chosen and not check_mode:
             try:
                 adopted, removed = _change(wanted, network, chosen, settings)
-            except (FleetError, OSError) as error:
+            except FleetError as error:
                 folder = os.path.join(CHANGES, wanted.token)
                 if not os.path.exists(os.path.join(folder, "armed")):
                     raise
-                raise _roll_back(folder, str(error).rstrip(".")) from error
+                raise _roll_back(folder, error.summary.rstrip("."), error.fix) from error
             reasons.update(removed)
             values.update(pending=[interface["name"] for interface in adopted], token=wanted.token)
         left_alone = [
@@ -125,7 +127,8 @@ def confirm(token: str, check_mode: bool) -> Result:
         if not os.path.exists(os.path.join(folder, "armed")):
             raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.")
         _check(folder, change)
-        adopted = _read_adopted()
+        before = _read_adopted()
+        adopted = dict(before)
         try:
             for each in change["interfaces"].values():
                 lasting = ("connection.autoconnect", "yes", "ipv4.dhcp-timeout", each["dhcp_timeout"])
@@ -138,6 +141,7 @@ def confirm(token: str, check_mode: bool) -> Result:
         except (FleetError, FileNotFoundError):
             if os.path.exists(os.path.join(folder, "armed")):
                 raise
+            _write_adopted(before)
             raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.") from None
         _systemctl("stop", f"slb-fleet-{token}.timer")
     return Result(True, {"pending": []})
@@ -198,13 +202,13 @@ def _change(
     change = _make_profiles(folder, wanted, network, chosen, settings)
     entries = change["interfaces"]
 
-    def bring_up(interface: Interface) -> str:
+    def bring_up(interface: Interface) -> Optional[interfaces.Reason]:
         return _bring_up(interface.name, entries[interface.name], wanted.dhcp_timeout)
 
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
-        whys = dict(zip([interface.name for interface in chosen], side_by_side.map(bring_up, chosen)))
-    troubles = {name: (f"did not come up: {why}", _SEE_JOURNAL) for name, why in whys.items() if why}
-    troubles.update(_find_troubles(whys.keys() - troubles.keys(), interfaces.gather_network()))
+        reasons = dict(zip([interface.name for interface in chosen], side_by_side.map(bring_up, chosen)))
+    troubles = {name: (f"did not come up: {reason[0]}", reason[1]) for name, reason in reasons.items() if reason}
+    troubles.update(_find_troubles(reasons.keys() - troubles.keys(), interfaces.gather_network()))
     for interface in chosen:
         if interface.name in troubles and interfaces.is_named(interface, wanted.interfaces):
             why, fix = troubles[interface.name]
@@ -310,8 +314,8 @@ def _arm(folder: str, change: Dict[str, Any], wanted: Wanted) -> None:
         raise FleetError("rollback_impossible", f"Timer for the rollback not set: {done.words}.", "Repair systemd.")
 
 
-def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
-    """Return why the interface is not up; empty if it is. Without a lease it is up without an address.
+def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> Optional[interfaces.Reason]:
+    """Return why the interface is not up; None if it is. Without a lease it is up without an address.
 
     As the vendor's procedure: `nmcli d connect`, and if nothing answers, the method off and `nmcli d reapply`.
     """
@@ -319,7 +323,7 @@ def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
     up = ("connection", "up", "uuid", uuid, "ifname", name)
     foreign = interfaces.read_addresses(name)
     if foreign:  # an activation would remove it
-        return f"has {interfaces.cidr(foreign[0])} of another program"
+        return f"has {interfaces.cidr(foreign[0])} of another program", _LEAVE
     with contextlib.suppress(FleetError):
         nmcli("--wait", str(dhcp_timeout), *up, seconds=dhcp_timeout + interfaces.NMCLI_SECONDS)
     try:
@@ -329,29 +333,29 @@ def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
             if trouble:
                 return trouble
         if not waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
-            return "NetworkManager does not report the interface as connected"
+            return "NetworkManager does not report the interface as connected", _SEE_JOURNAL
     except FleetError as error:
-        return error.summary.rstrip(".")
+        return error.summary.rstrip("."), _SEE_JOURNAL
     # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers.
     _write_ipv6(name, entry, "forwarding", "accept_ra")
-    return ""
+    return None
 
 
-def _apply_without_address(name: str, up: Tuple[str, ...]) -> str:
+def _apply_without_address(name: str, up: Tuple[str, ...]) -> Optional[interfaces.Reason]:
     """Apply the profile without IPv4 to the device, and keep the addresses of other programs; return why it failed."""
     path = "".join(nmcli("-g", "GENERAL.DBUS-PATH", "device", "show", name))
     call = ["busctl", "call", _SERVICE, path, f"{_SERVICE}.Device", "Reapply", "a{sa{sv}}tu", "0", "0", _KEEP_FOREIGN]
     with contextlib.suppress(OSError):
         if commands.attempt(call, interfaces.NMCLI_SECONDS).rc == 0:
-            return ""
+            return None
     before = interfaces.read_addresses(name)
     if before:
-        return f"has {interfaces.cidr(before[0])} of another program"
+        return f"has {interfaces.cidr(before[0])} of another program", _LEAVE
     try:
         nmcli("device", "reapply", name)
     except FleetError:
         nmcli("--wait", "10", *up, seconds=10 + interfaces.NMCLI_SECONDS)
-    return ""
+    return None
 
 
 def _is_connected(name: str, uuid: str) -> bool:
@@ -364,10 +368,10 @@ def _check(folder: str, change: Dict[str, Any]) -> NetworkState:
     after, names = interfaces.gather_network(), set(change["interfaces"])
     lost = sorted(set(change["others"]) - after.others(names))
     new = sorted(after.default_routes - set(change["default_routes"])) if change["default_routes"] else []
-    whys = [f"{each} is gone" for each in lost] + [f"{each} is new" for each in new]
-    whys += [f"{name} {why}" for name, (why, _fix) in _find_troubles(names, after).items()]
+    whys = [(f"{each} is gone", _BY_HAND) for each in lost] + [(f"{each} is new", _BY_HAND) for each in new]
+    whys += [(f"{name} {why}", fix) for name, (why, fix) in _find_troubles(names, after).items()]
     if whys:
-        raise _roll_back(folder, whys[0])
+        raise _roll_back(folder, *whys[0])
     return after
 
 
@@ -377,10 +381,7 @@ def _find_troubles(names: Set[str], after: NetworkState) -> Dict[str, interfaces
     for interface in [interface for interface in after.interfaces if interface.name in names]:
         added, overlap = _added_addresses(interface), interfaces.find_overlap(interface.name, names, after)
         if added:
-            troubles[interface.name] = (
-                f"got {added[0]} from another program",
-                "Leave it to that program, or stop the program.",
-            )
+            troubles[interface.name] = f"got {added[0]} from another program", _LEAVE
         elif overlap:
             troubles[interface.name] = f"got {overlap}", "Correct the DHCP server, or adopt the interface by hand."
     return troubles
@@ -399,7 +400,7 @@ def _leased(name: str) -> List[str]:
     return re.findall(r"\bip6?_address = (\S+)", options.replace("\\", ""))
 
 
-def _roll_back(folder: str, why: str, fix: str = "Adopt this host's interfaces by hand.") -> FleetError:
+def _roll_back(folder: str, why: str, fix: str = _BY_HAND) -> FleetError:
     """Roll the change back now, and return the error to raise."""
     commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
     _systemctl("stop", f"slb-fleet-{os.path.basename(folder)}.timer")

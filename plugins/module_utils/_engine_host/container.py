@@ -48,7 +48,7 @@ class Container(NamedTuple):
     failed; it is called exited, and cannot be started.
     ``health``: of its health check: starting, healthy, unhealthy or silent (it should have reported); None without one.
     ``paths``: of the host, that it mounts or uses as devices. ``published_on``: addresses of its ports. ``joins``:
-    containers whose namespaces it uses.
+    containers whose namespaces it uses, and that Docker does not start with it, as Podman does.
     """
 
     state: str
@@ -275,7 +275,9 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             published_ports=_parse_ports(bindings),
             published_on=_parse_addresses(bindings),
             paths=_parse_paths(item),
-            joins=tuple(mode.partition(":")[2] for mode in modes if mode.startswith("container:")),
+            joins=tuple(
+                mode.partition(":")[2] for mode in modes if mode.startswith("container:") and runtime == "docker"
+            ),
             is_stopping=state["Status"] == "stopping",
             is_dead=state["Status"] == "dead",
             started=state["StartedAt"],

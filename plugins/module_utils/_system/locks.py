@@ -24,8 +24,9 @@ def locked(name: str, seconds: float, check_mode: bool) -> Iterator[None]:
         yield
         return
     path = os.path.join(FOLDER, name)
-    with files.file_errors(path):
+    with files.file_errors(FOLDER):
         folders.make_ours(FOLDER, 0o700)
+    with files.file_errors(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         if not is_got(descriptor, seconds):

@@ -109,6 +109,19 @@ def test_confirm_during_a_rollback_is_an_error(host, monkeypatch, is_rolled_back
     assert code_of(adoption.confirm, "t1", False) == ("rolled_back" if is_rolled_back else "nmcli_failed")
 
 
+def test_confirm_that_the_timer_outruns_notes_no_adoption(host, monkeypatch):
+    adopt("ens9")
+    rename = os.rename
+
+    def outrun(source, target):
+        if source.endswith("armed"):
+            roll_back(host)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", outrun)
+    assert (code_of(adoption.confirm, "t1", False), recorded()) == ("rolled_back", {})
+
+
 def test_adopt_in_check_mode_changes_nothing(host):
     result = adopt("ens9", check_mode=True)
     assert (result.changed, result.diff["before"]) == (True, {"ens9": {"state": "disconnected"}})
