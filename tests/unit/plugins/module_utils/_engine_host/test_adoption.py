@@ -114,7 +114,7 @@ def test_confirm_that_the_timer_outruns_notes_no_adoption(host, monkeypatch):
     rename = os.rename
 
     def outrun(source, target):
-        if source.endswith("armed"):
+        if str(source).endswith("armed") and isinstance(source, str):
             roll_back(host)
         rename(source, target)
 
