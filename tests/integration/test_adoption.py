@@ -402,12 +402,13 @@ def test_a_shared_connection_is_not_used_for_the_confirmation(fleet):
 def test_a_router_that_brings_a_default_route_is_rolled_back(fleet):
     """Without a lease the kernel listens to routers itself, unless NetworkManager was restarted before."""
     router = r"""
-import socket, struct, time
+import contextlib, socket, struct, time
 packet = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0)
 with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as sender:
     sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
     while True:
-        sender.sendto(packet, ("ff02::1", 0, 0, socket.if_nametoindex("ens10")))
+        with contextlib.suppress(OSError):  # until its link is up, it has no address
+            sender.sendto(packet, ("ff02::1", 0, 0, socket.if_nametoindex("ens10")))
         time.sleep(0.2)
 """
 
