@@ -245,7 +245,6 @@ def _parse(runtime: str, name: str, text: str) -> Container:
         policy, retries = host["RestartPolicy"]["Name"] or "no", host["RestartPolicy"].get("MaximumRetryCount") or 0
         # Of a container that is down, only the wish is known.
         bindings = (item.get("NetworkSettings") or {}).get("Ports") or host.get("PortBindings") or {}
-        modes = {str(host.get(each)) for each in ("NetworkMode", "PidMode", "IpcMode")}
         pid, known = state["Pid"] or None, _STATES.get(state["Status"])
         process = processes.find(pid) if known == "running" else None
         if not os.path.exists(item.get("StaticDir") or "/"):  # only Podman has the key
@@ -273,11 +272,7 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             image_id=item.get("Image"),
             labels=config.get("Labels") or {},
             published_ports=_parse_ports(bindings),
-            published_on=_parse_addresses(bindings),
-            paths=_parse_paths(item),
-            joins=tuple(
-                mode.partition(":")[2] for mode in modes if mode.startswith("container:") and runtime == "docker"
-            ),
+            **_parse_needs(item, bindings, runtime),
             is_stopping=state["Status"] == "stopping",
             is_dead=state["Status"] == "dead",
             started=state["StartedAt"],
@@ -293,17 +288,18 @@ def _parse_ports(bindings: Dict[str, Any]) -> Tuple[int, ...]:
     return tuple(int(text) for text in host_ports if text.isdigit())
 
 
-def _parse_addresses(bindings: Dict[str, Any]) -> Tuple[str, ...]:
-    """Return the addresses of the host that the ports are bound to."""
-    addresses = {str(port.get("HostIp") or "") for ports in bindings.values() for port in ports or []}
-    return tuple(sorted(addresses - {""}))
-
-
-def _parse_paths(item: Dict[str, Any]) -> Tuple[str, ...]:
-    """Return the paths of the host without which the container does not start."""
+def _parse_needs(item: Dict[str, Any], bindings: Dict[str, Any], runtime: str) -> Dict[str, Any]:
+    """Return what has to be there for a start of the container: ``paths``, ``published_on`` and ``joins``."""
+    host = item["HostConfig"]
     sources = [mount["Source"] for mount in item.get("Mounts") or [] if mount.get("Type") == "bind"]
-    devices = [str(device.get("PathOnHost")) for device in item["HostConfig"].get("Devices") or []]
-    return (*sources, *(device for device in devices if device.startswith("/")))
+    devices = [str(device.get("PathOnHost")) for device in host.get("Devices") or []]
+    addresses = {str(port.get("HostIp") or "") for ports in bindings.values() for port in ports or []}
+    modes = [str(host.get(each)).partition("container:") for each in ("NetworkMode", "PidMode", "IpcMode")]
+    return {
+        "paths": (*sources, *(device for device in devices if device.startswith("/"))),
+        "published_on": tuple(sorted(addresses - {""})),
+        "joins": tuple(other for kind, _colon, other in modes if other and not kind and runtime == "docker"),
+    }
 
 
 def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:
