@@ -197,20 +197,19 @@ def _read_container(runtime: str, name: str) -> Container:
     if obstacle:
         return Container("unknown", name, runtime=runtime, why=obstacle.why, fix=obstacle.fix)
     why, fix = "", f"Check `{runtime} ps --all` on the host, then run again."
+    start: Optional[Tuple[Optional[str], int]] = None
     for _attempt in range(_READS):
         inspected = runtimes.run(runtime, "container", "inspect", name)
         if inspected.rc == 0:
             container = _parse(runtime, name, inspected.stdout)
             if container.state not in LIVE or container.state == "restarting":
                 return container
-            obstacle = _find_halt(container) if container.state == "running" else None
-            if _is_here(container) and not obstacle:
+            obstacle = _find_absence(container)
+            if obstacle is None:
                 return container
-            why = f"{runtime} reports {container.state}, but its main process {container.pid} has ended"
-            fix = f"Check the log of {runtime} on the host. Repair {runtime}, then run again."
-            if runtime == "podman":
-                fix = f"Run `podman stop --time 1 {name}` on the host, which corrects that state, then run again."
-            why, fix = obstacle or (why, fix)
+            if start not in (None, last_start(container)):  # each look meets another process that has just ended
+                return container._replace(state="restarting")
+            start, (why, fix) = last_start(container), obstacle
             continue
         if inspected.is_killed:
             why = f"`{runtime} container inspect {name}`: {inspected.words}"
@@ -319,6 +318,18 @@ def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -
     if status == "starting" and (uptime > longest or (runtime == "podman" and not check.get("Interval"))):
         status = "silent"
     return status, lines[-1][:200] if lines else None
+
+
+def _find_absence(container: Container) -> Optional[runtimes.Obstacle]:
+    """Return why a container that its runtime calls live does nothing on this machine; None if it does."""
+    obstacle = _find_halt(container) if container.state == "running" else None
+    if obstacle or _is_here(container):
+        return obstacle
+    why = f"{container.runtime} reports {container.state}, but its main process {container.pid} has ended"
+    fix = f"Check the log of {container.runtime} on the host. Repair {container.runtime}, then run again."
+    if container.runtime == "podman":
+        fix = f"Run `podman stop --time 1 {container.name}` on the host, which corrects that state, then run again."
+    return runtimes.Obstacle(why, fix)
 
 
 def _is_here(container: Container) -> bool:
