@@ -144,7 +144,8 @@ def test_run_that_is_ended_while_a_host_is_late(fleet, controller, number):
     processes.append(subprocess.Popen(command, env=variables, cwd=controller.folder, stdout=subprocess.DEVNULL))
     assert processes[0].wait(timeout=120) != 0
     first = json.loads((controller.folder / "reports" / "report.json").read_text())
-    assert Rollout(None, first).status(SLOW) == "interrupted"
+    # A killed run leaves the report that it wrote last; on a busy machine that is one of some seconds before.
+    assert Rollout(None, first).status(SLOW) in ("interrupted", *(["not_started"] if number == signal.SIGKILL else []))
     time.sleep(1)
     seen = rollout(controller, hosts, "-e", json.dumps(BATCHES))
     assert (seen.run.status, seen.counts) == (0, {"healthy": 10}), seen.run.output[-3000:]
