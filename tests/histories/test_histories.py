@@ -451,6 +451,18 @@ def test_second_deployment_that_fails_is_undone_in_the_same_run(runtime, late):
     assert (box.state, box.policy) == ("running", box.wanted)
 
 
+def test_run_that_waits_for_another_request_first_restores():
+    """Its first round is the wait for the request of a killed run; two of its own follow, and all deployments fail."""
+    events = [Event("at once", 0, "deployment fails"), Event("sleep", 3, "run killed")]
+    history = History(Setup(is_engine=False), events)
+    history.end(history.begin("Run A"))
+    history.events = [Event(point, skip, "deployment fails") for point, skip in (("at once", 0), ("sleep", 22))]
+    run = history.end(history.begin("Run B"))
+    box = history.world.named("slb")
+    assert (run.has_failed, len(history.world.posts), history.events) == (True, 3, [])
+    assert (box.state, box.policy) == ("running", box.wanted)
+
+
 def test_engine_list_that_fails_during_the_wait():
     """The management node may be restarting: the run waits on, and reports no failure."""
     history = History(Setup(first="absent", has_list="always"), [Event("sleep", 0, "list fails")])

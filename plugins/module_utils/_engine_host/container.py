@@ -207,7 +207,7 @@ def _read_container(runtime: str, name: str) -> Container:
             obstacle = _find_absence(container)
             if obstacle is None:
                 return container
-            if start not in (None, last_start(container)):  # each look meets another process that has just ended
+            if start not in (None, last_start(container)):  # each reading finds another process that has ended
                 return container._replace(state="restarting")
             start, (why, fix) = last_start(container), obstacle
             continue

@@ -70,11 +70,11 @@ def process(parent):
 
 
 @pytest.mark.parametrize(("counts", "state"), [("1 2", "restarting"), ("1 1 1", "unknown")])
-def test_crash_loop_whose_process_has_ended_at_each_look(programs, counts, state):
-    """Another start at each look is a restart; the same one is a runtime that is wrong."""
+def test_crash_loop_whose_process_has_ended_at_each_reading(programs, counts, state):
+    """Another start at each reading is a restart; the same one is a runtime that is wrong."""
     for number, count in enumerate(counts.split()):
-        (programs / f"look{number}").write_text(inspected("running", 2**22 + 1, RestartCount=int(count)))
-    script = f"cd {programs}; for look in look*; do /bin/cat $look && /bin/rm $look && exit; done"
+        (programs / f"reading{number}").write_text(inspected("running", 2**22 + 1, RestartCount=int(count)))
+    script = f"cd {programs}; for file in reading*; do /bin/cat $file && /bin/rm $file && exit; done"
     program(programs, "podman", script)
     assert container.find_container().state == state
 
