@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 from launches import ROOT, playbook_of, with_variables
+from runs import run
 from slb_lab.lab import Lab
 
 USER = 1000
@@ -69,7 +70,7 @@ class Jobs:
         ident = self._ident(number)
         folder = self.folder / ident
         self._prepare(folder, {**variables, **_of_awx(template, number)}, hosts, number)
-        done = subprocess.run(
+        done = run(
             [
                 RUNNER, "run", folder, "-p", f"{playbook_of(template)}.yml", "-i", ident,
                 "--process-isolation", "--process-isolation-executable", "docker", "--container-image", self.image,
@@ -77,10 +78,9 @@ class Jobs:
                 "--container-volume-mount", f"{self.reports}:/reports:rw",
                 "--container-option=--network=host", f"--container-option=--user={USER}:0",
             ],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, timeout=400, check=False,
+            400,
         )  # fmt: skip
-        return Ended(number, done.returncode, done.stdout, _artifacts(folder))
+        return Ended(number, done.status, done.output, _artifacts(folder))
 
     def _prepare(self, folder: Path, variables: Mapping[str, Any], hosts: Sequence[str], number: int) -> None:
         for name in ("env", "inventory", f"artifacts/{folder.name}/job_events"):

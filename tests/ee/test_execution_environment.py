@@ -31,11 +31,7 @@ def lab():
 
 @pytest.fixture(scope="module")
 def jobs(lab, tmp_path_factory):
-    built = subprocess.run(
-        [ROOT / "tests" / "tools" / "execution-environment", IMAGE],
-        cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
-    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
+    run([ROOT / "tests" / "tools" / "execution-environment", IMAGE], 900).assert_ok()
     return Jobs(tmp_path_factory.mktemp("jobs"), lab, IMAGE)
 
 
