@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from runs import Run, run
+from runs import Run, run, wait_until
 from slb_lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,3 +90,36 @@ class Fleet:
             ANSIBLE_PIPELINING="1",
             ANSIBLE_NOCOLOR="1",
         )
+
+
+class OneHost:
+    """The modules of the collection on one host of a lab."""
+
+    def __init__(self, fleet: Fleet, name: str) -> None:
+        self.fleet, self.name = fleet, name
+
+    def shell(self, script: str) -> str:
+        return self.fleet.shell(self.name, script)
+
+    def facts(self) -> dict[str, Any]:
+        found = self.fleet.module(self.name, "host_info", subset=["engine_container", "record"])["slb_host"]
+        return dict(found)
+
+    def set_aside(self, check: bool = False, **options: Any) -> dict[str, Any]:
+        engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
+        how = {"state": "set_aside", "stop_timeout": 1, **engine, **options}
+        return self.fleet.module(self.name, "engine_container", check, **how)
+
+    def restore(self) -> dict[str, Any]:
+        return self.fleet.module(self.name, "engine_container", state="restored")
+
+    def wait_for(self, state: str) -> dict[str, Any]:
+        """Wait until the container has this state. Return its facts."""
+        seen: dict[str, Any] = {}
+
+        def is_seen() -> bool:
+            seen.update(self.facts()["engine_container"])
+            return bool(seen["state"] == state)
+
+        wait_until(is_seen, lambda: str(seen), 60)
+        return seen

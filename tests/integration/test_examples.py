@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import runs
 import yaml
 from fleet import BIN, ROOT, Fleet
 
@@ -188,13 +189,6 @@ def recipes(page: str) -> list[str]:
     return re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
 
 
-def typed_on_the_controller(fleet: Fleet, line: str) -> subprocess.CompletedProcess[str]:
-    """A command of a page,."""
-    program, *arguments = line.replace("edge-7", HOST).replace("inventory.yml", str(fleet.inventory)).split()
-    command = [BIN / program, *arguments]
-    return subprocess.run(command, env=Fleet.environment(), capture_output=True, text=True, check=False)
-
-
 @pytest.fixture
 def shell(listed_fleet):
     return lambda line: listed_fleet.shell(HOST, line)
@@ -224,8 +218,8 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet, shell):
     )
     stopped = listed_fleet.module(HOST, "engine_container", state="set_aside", stop_timeout=1)
     assert stopped["set_aside_as"].startswith("slb-leftover-")
-    done = typed_on_the_controller(listed_fleet, by_module)
-    assert done.returncode == 0, done.stdout
+    typed = by_module.replace("edge-7", HOST).replace("inventory.yml", str(listed_fleet.inventory)).split()
+    runs.run([BIN / typed[0], *typed[1:]], env=Fleet.environment()).assert_ok()
     assert shell("docker inspect --format '{{.Id}} {{.State.Running}}' slb") == f"{engine} true"
 
     listed_fleet.module(HOST, "engine_container", state="set_aside", stop_timeout=1)

@@ -1,16 +1,13 @@
 """The modules on a host with real Podman and no Docker: 5.4 in each run, 3.0 and 4.3 in the thorough ones."""
 
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
-from fleet import RECORD, Fleet
-from runs import wait_until
+from fleet import RECORD, Fleet, OneHost
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
 
 SERVE = "slb:1 /bin/httpd -f -p 8000"
-ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
 QUADLET = "[Container]\nImage=localhost/slb:1\nContainerName=slb\nNetwork=host\nExec=/bin/httpd -f -p 8000\n"
 NO_RECORD = f"test -e {RECORD} || echo none"
 UNITS = {
@@ -29,16 +26,13 @@ ROOTLESS = f"""id ops || useradd --create-home ops; loginctl enable-linger ops
     as_user podman run --detach --name slb --pid host --network host {SERVE}"""
 
 
-class Podman:
+class Podman(OneHost):
     """The modules of the collection on the host with Podman."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self.fleet = fleet
+        super().__init__(fleet, "podman")
         major, minor = self.shell("podman --version").split()[-1].split(".")[:2]
         self.can_update, self.has_quadlet = ((int(major), int(minor)) >= since for since in ((5, 1), (4, 4)))
-
-    def shell(self, script: str) -> str:
-        return self.fleet.shell("podman", script)
 
     @property
     def containers(self) -> dict[str, str]:
@@ -47,15 +41,6 @@ class Podman:
     def run(self, options: str) -> str:
         """Run the container slb and return its id."""
         return self.shell(f"podman run --detach --name slb --network host {options}")
-
-    def seen(self) -> dict[str, Any]:
-        return dict(self.fleet.module("podman", "host_info", subset=["engine_container"])["slb_host"])
-
-    def set_aside(self) -> dict[str, Any]:
-        return self.fleet.module("podman", "engine_container", state="set_aside", stop_timeout=1, **ENGINE)
-
-    def restore(self) -> dict[str, Any]:
-        return self.fleet.module("podman", "engine_container", state="restored")
 
 
 OLD = [pytest.param(release, marks=pytest.mark.long) for release in ("bullseye", "bookworm")]
@@ -87,7 +72,7 @@ def podman(on_host):
 @pytest.mark.parametrize("policy", ["always", pytest.param("on-failure:3", marks=pytest.mark.long)])
 def test_set_aside_and_restored(podman, policy):
     identity = podman.run(f"--restart {policy} {SERVE}")
-    seen = podman.seen()["engine_container"]
+    seen = podman.facts()["engine_container"]
     assert (seen["state"], seen["runtime"]) == ("running", "podman")
     assert (seen["id"], seen["restart_policy"]) == (identity, policy)
     kind = policy.partition(":")[0]
@@ -108,7 +93,7 @@ def test_set_aside_and_restored(podman, policy):
 @pytest.mark.long
 def test_other_container_whose_name_ends_in_slb(podman):
     podman.shell("podman create --name old-slb slb:1 /bin/true")
-    assert podman.seen()["engine_container"]["state"] == "absent"
+    assert podman.facts()["engine_container"]["state"] == "absent"
     podman.run(f"--restart always {SERVE}")
     assert podman.set_aside()["changed"]
     assert podman.restore()["changed"]
@@ -118,14 +103,7 @@ def test_other_container_whose_name_ends_in_slb(podman):
 @pytest.mark.long
 def test_crash_loop_set_aside_stays_stopped(podman):
     podman.run("--restart always slb:1 /bin/false")
-    seen: dict[str, Any] = {}
-
-    def is_seen():
-        seen.update(podman.seen()["engine_container"])
-        return bool(seen["state"] == "restarting")
-
-    wait_until(is_seen, lambda: str(seen), 60)
-    assert seen["restart_count"] > 0
+    assert podman.wait_for("restarting")["restart_count"] > 0
     aside = podman.set_aside()
     if not podman.can_update and not aside["changed"]:
         # `podman stop` seldom finds the process of such a loop alive; then the container must keep its name.
@@ -135,7 +113,7 @@ def test_crash_loop_set_aside_stays_stopped(podman):
     assert aside["changed"], aside
     starts = f"podman inspect --format '{{{{.RestartCount}}}} {{{{.State.StartedAt}}}}' {aside['set_aside_as']}"
     before = podman.shell(starts)
-    assert podman.seen()["running_leftovers"] == []
+    assert podman.facts()["running_leftovers"] == []
     assert podman.shell(starts) == before
 
 
@@ -160,7 +138,7 @@ def test_container_of_a_unit_is_not_touched(podman, unit):
 def test_rootless_container_is_reported_and_not_touched(podman):
     podman.shell(ROOTLESS)
     try:
-        seen = podman.seen()["engine_container"]
+        seen = podman.facts()["engine_container"]
         assert (seen["state"], "rootless" in seen["why"]) == ("unknown", True), seen
         refused = podman.set_aside()
         assert (refused["failed"], refused["code"]) == (True, "container_state_unknown"), refused
