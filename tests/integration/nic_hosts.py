@@ -1,6 +1,8 @@
 """What the interface tests check, on the hosts and from outside."""
 
 import contextlib
+import functools
+import inspect
 import json
 import re
 import subprocess
@@ -9,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fleet import BIN, Fleet
-from runs import started, wait_until
+from runs import output_of, started, wait_until
 from slb_lab.lab import Host
 
 PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
@@ -68,6 +71,20 @@ def everywhere(fleet: Fleet, scenario: Callable[[Host], None]) -> None:
             error.add_note(f"on {host.name}")
     if troubles:
         raise troubles[0]
+
+
+def on_each_host(scenario: Callable[..., None]) -> Callable[..., None]:
+    """Make a long test of a scenario with the parameters ``fleet`` and ``host``, which is played everywhere."""
+
+    @pytest.mark.long
+    @functools.wraps(scenario)
+    def test(fleet: Fleet, **fixtures: Any) -> None:
+        everywhere(fleet, lambda host: scenario(fleet=fleet, host=host, **fixtures))
+
+    parameters = inspect.signature(scenario).parameters
+    wanted = [each for name, each in parameters.items() if name != "host"]
+    setattr(test, "__signature__", inspect.Signature(wanted))  # noqa: B010
+    return test
 
 
 def shell(host: Host, script: str, check: bool = True) -> str:
@@ -154,3 +171,11 @@ def adopting(fleet: Fleet, host: Host, **options: Any) -> Iterator[subprocess.Po
     with started(command, fleet.inventory.parent, env=fleet.environment()) as controller:
         host.exec(["sh", "-c", "while ! ls /run/slb-fleet/*/armed >/dev/null 2>&1; do sleep 0.05; done"], timeout=180)
         yield controller
+
+
+def end(fleet: Fleet, controller: subprocess.Popen, status: int) -> str:
+    """Wait for the end of the controller with this status. Return what it has printed."""
+    controller.wait(400)
+    output = output_of(fleet.inventory.parent, controller)
+    assert controller.returncode == status, output
+    return output
