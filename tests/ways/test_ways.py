@@ -63,8 +63,3 @@ def test_rollout_is_the_same_in_more_combinations(seed, tmp_path, start):
         folder = tmp_path / str(number)
         folder.mkdir()
         check(row, folder, start)
-
-
-def test_rows_contain_each_pair():
-    pairs = {(a, x, b, y) for row in FEW for a, x in row.items() for b, y in row.items()}
-    assert all((a, x, b, y) in pairs for a in WAYS for b in WAYS if a != b for x in WAYS[a] for y in WAYS[b])
