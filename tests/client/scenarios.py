@@ -13,6 +13,7 @@ from fake_node import (
     LICENSE,
     LICENSE_TEXT,
     LOGIN,
+    PASSWORD,
     answer,
     chunked,
     cut,
@@ -528,6 +529,12 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unknown host": (("base_url",), ("proxy", "timeout")),
 }
 PATHS = {"engine": INSTALL, "license": LICENSE, "list": LIST, "login": LOGIN}
+
+
+def options_of(node: Any, **more: Any) -> dict[str, Any]:
+    """Return the options that lead to the node."""
+    pin = node.certificate.fingerprint
+    return {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin, **more}
 
 
 def run(call: str, options: dict[str, Any], store: Any = None, scenario: Scenario | None = None) -> dict[str, Any]:

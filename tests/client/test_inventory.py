@@ -11,7 +11,7 @@ from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import inventory_loader
 from fake_node import LOGIN, PASSWORD, answer, for_session
-from scenarios import ENGINE_LIST, LIST
+from scenarios import ENGINE_LIST, LIST, options_of
 
 NAME = "slb.fleet.engines"
 
@@ -29,10 +29,8 @@ def read(start, tmp_path, monkeypatch):
 
     def run(items, node=None, **options):
         node = node or start({LIST: [for_session(answer(200, json.dumps({"items": items})))]})
-        connection = {"base_url": node.base_url, "username": "admin", "password": PASSWORD}
-        connection["tls_fingerprint"] = node.certificate.fingerprint
         path = tmp_path / "a_slb_engines.yml"
-        path.write_text(json.dumps({"plugin": NAME, **connection, "engine_list": ENGINE_LIST, **options}))
+        path.write_text(json.dumps({"plugin": NAME, **options_of(node), "engine_list": ENGINE_LIST, **options}))
         inventory, plugin, said = InventoryData(), inventory_loader.get(NAME), list[str]()
         monkeypatch.setattr(plugin.display, "warning", said.append)
         try:

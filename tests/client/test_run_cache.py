@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from fake_node import INSTALL, LOGIN, PASSWORD, answer, for_session, new_session
-from scenarios import ENGINE_LIST, LIST, START_PAGE, run
+from scenarios import ENGINE_LIST, LIST, START_PAGE, options_of, run
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
@@ -24,11 +24,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCac
 
 WORKERS = 10
 GOOD_LIST = for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))
-
-
-def options_of(node):
-    pin = node.certificate.fingerprint
-    return {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin}
 
 
 def cache_of(node, folder):

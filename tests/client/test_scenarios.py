@@ -7,7 +7,7 @@ import time
 import pytest
 from fake_node import PASSWORD, WITHOUT_END
 from proxy import Proxy
-from scenarios import ADVICE, ADVICE_OF_SCENARIO, LOGIN, SCENARIOS, run
+from scenarios import ADVICE, ADVICE_OF_SCENARIO, LOGIN, SCENARIOS, options_of, run
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Session, SessionStore
@@ -39,13 +39,12 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
             monkeypatch.setattr(transport, name, value)
         for name, value in scenario.environment.items():
             monkeypatch.setenv(name, value.format(**values) if "{" in value else value)
-        options = {"base_url": node.base_url, "username": "admin", "timeout": 30, "retries": 1, "tls_fingerprint": pin}
-        options |= scenario.options
+        options = options_of(node, timeout=30, retries=1) | scenario.options
         options = {name: value.format(**values) if isinstance(value, str) else value for name, value in options.items()}
         cookies = {"sessionid": node.new_session(), **scenario.cookies}
         session = SessionStore(Session(cookies, has_served=True)) if scenario.served else None
         begin = time.monotonic()
-        result = run(scenario.call, {"password": PASSWORD, **options}, session, scenario)
+        result = run(scenario.call, options, session, scenario)
     assert time.monotonic() - begin < WITHOUT_END / 5
     assert (result.get("code", ""), result.get("outcome", "")) == (scenario.code, scenario.outcome), result
     assert scenario.connections in (None, node.connections), result

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_node import INSTALL, LICENSE, PASSWORD, answer
-from scenarios import run
+from fake_node import INSTALL, LICENSE, answer
+from scenarios import options_of, run
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client as client_module
@@ -18,11 +18,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask
-
-
-def options(node, **more):
-    pin = node.certificate.fingerprint
-    return {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin, **more}
 
 
 def free_port():
@@ -41,7 +36,7 @@ def pauses(monkeypatch):
 @pytest.mark.parametrize("seconds", [[], [1, 2, 4]])
 def test_refused_connection_is_retried_with_growing_pauses(start, pauses, seconds):
     url = f"https://127.0.0.1:{free_port()}"
-    result = run("engine", options(start(), base_url=url, timeout=30, retries=len(seconds)))
+    result = run("engine", options_of(start(), base_url=url, timeout=30, retries=len(seconds)))
     assert result["code"] == "management_node_unavailable"
     assert len(pauses) == len(seconds)
     assert all(0.5 * second <= pause <= 1.5 * second for pause, second in zip(pauses, seconds, strict=True))
@@ -51,7 +46,7 @@ def test_refused_connection_is_retried_with_growing_pauses(start, pauses, second
 def test_call_ends_with_the_task(start, seconds):
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts connections and does not answer
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"
-        connection = Connection.from_options(options(start(), base_url=url, timeout=600, retries=3))
+        connection = Connection.from_options(options_of(start(), base_url=url, timeout=600, retries=3))
         began = time.monotonic()
         with pytest.raises(FleetError) as caught:
             client_module.Client(replace(connection, end=began + seconds)).log_in()
@@ -60,14 +55,14 @@ def test_call_ends_with_the_task(start, seconds):
 
 def test_retry_after_is_waited_for(start, pauses):
     node = start({LICENSE: [answer(503, "", "Retry-After: 17"), answer(200, "license")]})
-    assert "license" in run("license", options(node, timeout=30, retries=1))
+    assert "license" in run("license", options_of(node, timeout=30, retries=1))
     assert pauses == [17]
 
 
 def test_late_repeat_shows_the_answer_before(start, monkeypatch):
     """The pauses between the logins take more time than the request has."""
     node = start({INSTALL: [answer(401, '{"msg":"no permission to install engines"}')]})
-    client, waited = client_module.Client(Connection.from_options(options(node))), list[float]()
+    client, waited = client_module.Client(Connection.from_options(options_of(node))), list[float]()
     original = transport.boot_time
     monkeypatch.setattr(client_module.time, "sleep", waited.append)
     monkeypatch.setattr(transport, "boot_time", lambda: original() + 100 * sum(waited))
@@ -95,7 +90,7 @@ def test_slow_connection_sends_nothing_after_the_deadline(start, monkeypatch, na
     monkeypatch.setattr(module, name, slow)
     node = start()
     begin = time.monotonic()
-    result = run("engine", options(node, sessionid="given", timeout=1, retries=0))
+    result = run("engine", options_of(node, sessionid="given", timeout=1, retries=0))
     assert time.monotonic() - begin < 30
     left = [thread for thread in threading.enumerate() if thread.name == "slb.fleet"]
     assert [thread.daemon for thread in left] == [True], "it does not keep the process"
@@ -115,7 +110,7 @@ def test_install_waits_for_a_node_that_starts(start, monkeypatch):
 
     monkeypatch.setattr(client_module.time, "sleep", start_node)
     other = start()
-    result = run("engine", options(other, base_url=f"https://127.0.0.1:{port}", sessionid="given", retries=1))
+    result = run("engine", options_of(other, base_url=f"https://127.0.0.1:{port}", sessionid="given", retries=1))
     assert result["outcome"] == "requested", result
     assert nodes[0].seen == {INSTALL: 1}
 
@@ -141,7 +136,7 @@ def test_each_address_gets_its_share_of_the_time(start, monkeypatch, dead):
             filler.connect_ex((address, node.port))
             fillers.append(filler)
     begin = time.monotonic()
-    result = run("engine", options(node, base_url=f"https://console.test:{node.port}", timeout=10, retries=0))
+    result = run("engine", options_of(node, base_url=f"https://console.test:{node.port}", timeout=10, retries=0))
     assert result["outcome"] == "requested", result
     assert time.monotonic() - begin < 2 * (len(dead) * 0.3 + 2)
     for each in fillers:
