@@ -46,21 +46,6 @@ def test_check_mode_sends_no_install(start, run, tmp_path):
     assert not (tmp_path / "license").exists()
 
 
-def test_value_that_is_no_text_is_rejected(start, controller):
-    node = start()
-    reference = {"slb_password": "{{ secret }}", "secret": 1.1}
-    wrong = [{"slb_password": 342391}, {"slb_password": True}, {"slb_username": 83}, reference, {"engine_name": 83}]
-    inventory = fleet(len(wrong), **of(node, PASSWORD, engine_name="edge-1"))
-    for host, variables in zip(inventory["all"]["hosts"].values(), wrong, strict=True):
-        host.update(variables)
-    task = {"slb.fleet.engine": {"name": "{{ engine_name }}", "manage_ip": "192.0.2.1"}}
-    done = controller.run([play(task)], inventory)
-    assert done.output.count('"code": "invalid_variable"') == len(wrong) - 1, done.output
-    assert done.output.count('"code": "invalid_option"') == 1, done.output
-    assert "342391" not in done.output
-    assert node.connections == 0
-
-
 def test_empty_variable_is_unset(start, run):
     empty = {"slb_ca_path": "", "slb_timeout": "", "slb_retries": None, "slb_validate_certs": ""}
     run([engine_task()], of(start(), PASSWORD, **empty)).assert_ok()

@@ -31,6 +31,10 @@ def error_of_task(task, variables=None, *, spec=SPEC):
         ({}, {"slb_timeout": "soon"}, {}, "invalid_variable", "Variable slb_timeout invalid"),
         ({}, {}, {"SLB_VALIDATE_CERTS": "x"}, "invalid_variable", "Environment variable SLB_VALIDATE_CERTS invalid"),
         ({"dest": "d", "max_size": "{{ slb_most }}"}, {"slb_most": "x"}, {}, "invalid_variable", "Variable slb_most"),
+        # Texts that YAML reads as numbers
+        ({}, {"slb_password": 342391}, {}, "invalid_variable", "Variable slb_password invalid"),
+        ({}, {"slb_password": "{{ secret }}", "secret": 342391}, {}, "invalid_variable", "Variable slb_password"),
+        ({"dest": "{{ place }}"}, {"place": 83}, {}, "invalid_option", "Option dest invalid"),
         ({}, {}, {}, "missing_option", "Set dest."),
         ({"dest": "{{ slb_license_dest }}"}, {"slb_license_dest": ""}, {}, "missing_variable", "Set slb_license_dest."),
     ],
@@ -40,7 +44,7 @@ def test_message_names_the_value_as_the_user_gave_it(monkeypatch, task, variable
         monkeypatch.setenv(name, value)
     error = error_of_task(task, variables)
     assert error.code == code
-    assert words in str(error)
+    assert (words in str(error), "342391" in str(error)) == (True, False)
 
 
 def test_client_names_options_as_the_user_gave_them(monkeypatch):
