@@ -322,9 +322,3 @@ def test_answer_without_a_list_is_an_error(code, fix, status, body, defect):
     error = error_of(get_answer, Node(answer(body, status=status, defect=defect)), "/e?token=t0ken")
     assert (error.code, fix in error.fix, "t0ken" in str(error)) == (code, True, False)
     assert "path" not in error.fix or fix == "Correct path"
-
-
-def test_404_is_the_end_behind_the_first_page_only():
-    assert get_answer(Node(answer(b"", status=404)), "/e", is_first=False) is None
-    assert get_answer(Node(answer(b"", status=204)), "/e") is None
-    assert error_of(get_answer, Node(answer(b"{}", status=400)), "/e").code == "engine_list_unavailable"
