@@ -76,6 +76,10 @@ def unlisted(note, code):
     return replace(host(note=note), listed=Listed("unavailable", "Cause.", fix="Own advice.", code=code))
 
 
+def unclear(box):
+    return replace(host(box), listed=Listed("unknown", "", is_about_it=False))
+
+
 # (state, policy, action, code)
 ROWS = [
     (host(container("unknown")), Policy(), "fail", "container_state_unknown"),
@@ -92,6 +96,13 @@ ROWS = [
     (host(listed="elsewhere"), Policy(), "fail", "engine_list_mismatch"),
     (host(listed="empty"), Policy(), "fail", "engine_list_empty"),
     (host(listed="unknown"), Policy(), "fail", "engine_list_unreliable"),
+    (host(ABSENT, listed="unknown"), Policy(), "fail", "engine_list_unreliable"),
+    (host(ABSENT, listed="unknown"), Policy(remediates=True), "fail", "engine_list_unreliable"),
+    # Another engine of the list is unclear: no container is stopped for that
+    (unclear(container()), Policy(), "fail", "engine_list_unreliable"),
+    (unclear(container()), Policy(remediates=True), "replace", "replace_requested"),
+    (unclear(ABSENT), Policy(), "install", "not_installed"),
+    (unclear(EXITED), Policy(), "replace", "container_exited"),
     # A list that may be a part does not show that a container that runs is a leftover
     (host(listed="incomplete"), Policy(), "fail", "engine_list_incomplete"),
     (host(note=record(), listed="incomplete"), Policy(), "fail", "engine_list_incomplete"),
@@ -445,22 +456,6 @@ def test_decide_names_what_to_do_and_nothing_else(state, has, lacks):
 def test_decide_unverified_container_advises_no_set_policy(policy):
     plan = decide(host(CRASHING), Policy(unverified_engine=policy))
     assert (plan.code, "slb_unverified_engine" in plan.fix) == ("unverified_container", policy == "fail")
-
-
-@pytest.mark.parametrize(
-    ("listed", "state", "is_about_it", "code"),
-    [
-        ("unknown", "running", False, "engine_list_unreliable"),
-        ("unknown", "absent", False, "not_installed"),
-        ("unknown", "absent", True, "engine_list_unreliable"),
-        ("unknown", "exited", False, "container_exited"),
-    ],
-)
-def test_decide_with_an_unclear_list_stops_nothing(listed, state, is_about_it, code):
-    seen = replace(host(container(state)), listed=Listed(listed, "", is_about_it))
-    assert decide(seen, Policy()).code == code
-    remediated = decide(seen, Policy(remediates=True))
-    assert (remediated.code == "engine_list_unreliable") is is_about_it
 
 
 @pytest.mark.parametrize(
