@@ -1046,24 +1046,31 @@ UPDATED, RENAMED, STOPPED = ["update", "stop", "rename"], ["rename", "stop", "re
 
 
 @pytest.mark.parametrize(
-    ("program", "version", "changes"),
+    ("program", "version", "status", "policy", "changes"),
     [
-        ("docker", "", UPDATED),
-        ("podman", "5.10.0", UPDATED),
-        ("podman", "5.1.0", UPDATED),
-        ("podman", "5.0.9", RENAMED),
-        ("podman", "4.0.0", RENAMED),
-        ("podman", "3.9.9", STOPPED),  # Podman 3 refuses a container's own name
-        ("podman", "3.0.0", STOPPED),
+        ("docker", "", "running", "always", UPDATED),
+        ("podman", "5.10.0", "running", "always", UPDATED),
+        ("podman", "5.1.0", "running", "always", UPDATED),
+        ("podman", "5.0.9", "running", "always", RENAMED),
+        ("podman", "4.0.0", "running", "always", RENAMED),
+        ("podman", "3.9.9", "running", "always", STOPPED),  # Podman 3 refuses a container's own name
+        ("podman", "3.0.0", "running", "always", STOPPED),
+        # A stopped container is stopped only if needed.
+        ("docker", "", "exited", "always", ["update", "rename"]),
+        ("docker", "", "dead", "always", ["rename"]),
+        ("podman", "4.3.1", "exited", "no", ["rename", "rename"]),
+        # With a restart policy that cannot be changed, it may be between two starts of a crash loop.
+        ("podman", "4.3.1", "exited", "always", RENAMED),
     ],
 )
-def test_set_aside_by_the_commands_of_the_version(monkeypatch, tmp_path, program, version, changes):
+def test_set_aside_by_the_commands_of_the_version(monkeypatch, tmp_path, program, version, status, policy, changes):
     host = Host(monkeypatch, tmp_path, FakeRuntime(program, version))
-    host.runtime.add(policy="always", max=0)
+    host.runtime.add(status=status, policy=policy, max=0)
     before = host.state()
     name = prepare(host)["set_aside_as"]
     assert host.runtime.changes == changes
-    assert host.runtime.show() == (name, "exited", "no" if changes == UPDATED else "always")
+    stopped = "dead" if status == "dead" else "exited"
+    assert host.runtime.show() == (name, stopped, "no" if "update" in changes else policy)
     assert (restore().values["restored"], host.state()) == (True, before)
     host.runtime.changes = []
     assert (set_aside().changed, host.runtime.changes) == (True, changes)
@@ -1094,25 +1101,6 @@ def test_podman_that_would_start_a_leftover_is_refused(monkeypatch, tmp_path, ve
         assert (host.runtime.changes, host.file()) == ([], None)
     else:
         assert steps.prepare(options(host), True).changed
-
-
-@pytest.mark.parametrize(
-    ("program", "status", "policy", "changes"),
-    [
-        ("docker", "exited", "always", ["update", "rename"]),
-        ("docker", "dead", "always", ["rename"]),
-        ("podman", "exited", "no", ["rename", "rename"]),
-        # With a restart policy that cannot be changed, it may be between two starts of a crash loop.
-        ("podman", "exited", "always", RENAMED),
-    ],
-)
-def test_stopped_container_is_stopped_only_if_needed(monkeypatch, tmp_path, program, status, policy, changes):
-    host = Host(monkeypatch, tmp_path, FakeRuntime(program))
-    host.runtime.add(status=status, policy=policy, max=0)
-    before = host.state()
-    prepare(host)
-    assert host.runtime.changes == changes
-    assert (restore().values["restored"], host.state()) == (True, before)
 
 
 def test_managed_container_is_refused_as_in_its_plan(host, monkeypatch):
