@@ -117,22 +117,31 @@ def test_install_takes_the_patterns_of_the_variables(node):
     assert (options["exists_patterns"], options["port_in_use_patterns"]) == (["ya existe"], [])
 
 
+LOST, INVALID = (FleetError(code, "Lost.", "Fix.") for code in ("host_unreachable", "host_answer_invalid"))
+
+
 @pytest.mark.parametrize(
-    ("answers", "code", "steps"),
+    ("answers", "code", "steps", "is_unknown"),
     [
-        ([CHANGED], "state_changed", ["prepare"]),
-        ([GONE, GONE], "host_unreachable", ["prepare"] * 2),
-        ([{}, RESTORED], "record_not_writable", ["prepare", "restore"]),
-        ([marked, RESTORED], "record_not_writable", ["prepare", "restore"]),
-        ([prepared, GONE, GONE, RESTORED], "host_unreachable", ["prepare", "mark", "mark", "restore"]),
-        ([prepared, prepared, RESTORED], "record_not_writable", ["prepare", "mark", "restore"]),
-        ([prepared, CHANGED, RESTORED], "state_changed", ["prepare", "mark", "restore"]),
-        ([FleetError("host_not_checked", "No Python.", "Fix.")], "host_not_checked", ["prepare"]),
+        ([CHANGED], "state_changed", ["prepare"], False),
+        ([GONE, CHANGED], "state_changed", ["prepare"] * 2, True),
+        ([LOST, CHANGED], "state_changed", ["prepare"] * 2, True),
+        ([GONE, GONE], "host_unreachable", ["prepare"] * 2, True),
+        ([LOST, GONE], "host_unreachable", ["prepare"] * 2, True),
+        ([INVALID], "host_answer_invalid", ["prepare"], True),
+        ([{}, RESTORED], "record_not_writable", ["prepare", "restore"], False),
+        ([marked, RESTORED], "record_not_writable", ["prepare", "restore"], False),
+        ([prepared, GONE, GONE, RESTORED], "host_unreachable", ["prepare", "mark", "mark", "restore"], False),
+        ([prepared, prepared, RESTORED], "record_not_writable", ["prepare", "mark", "restore"], False),
+        ([prepared, CHANGED, RESTORED], "state_changed", ["prepare", "mark", "restore"], False),
     ],
 )
-def test_install_without_a_confirmed_record_sends_nothing(node, answers, code, steps):
+def test_install_without_a_confirmed_record_sends_nothing(node, answers, code, steps, is_unknown):
+    """A lost answer to the preparation leaves its result unknown."""
     action = Action(*answers)
-    assert (code_of(action.act, {}), action.steps, node.requests) == (code, steps, [])
+    error = error_of(action.act, {})
+    assert (error.code, action.steps, node.requests) == (code, steps, [])
+    assert bool(error.values.get("is_unknown")) == is_unknown
 
 
 def test_install_with_a_lost_answer_repeats_the_step(node):
@@ -271,19 +280,3 @@ def test_restore_whose_answer_was_lost_is_unknown(node):
     error = error_of(Action(set_aside, marked, again).act, {})
     assert (error.code, error.values["is_unknown"]) == ("install_rejected", True)
     assert "set aside as" not in error.summary
-
-
-LOST, INVALID = FleetError("host_unreachable", "Lost.", "Fix."), FleetError("host_answer_invalid", "Invalid.", "Check.")
-
-
-@pytest.mark.parametrize(
-    ("answers", "code", "is_unknown"),
-    [
-        *(([*lost, CHANGED], "state_changed", bool(lost)) for lost in ([GONE], [LOST], [])),
-        ([LOST, GONE], "host_unreachable", True),
-        ([INVALID], "host_answer_invalid", True),
-    ],
-)
-def test_lost_answer_leaves_the_result_unknown(node, answers, code, is_unknown):
-    error = error_of(Action(*answers).act, {})
-    assert (error.code, bool(error.values.get("is_unknown")), node.requests) == (code, is_unknown, [])
