@@ -51,6 +51,12 @@ def test_code_of_a_change_stays(module, values, codes):
     assert " ".join(each.code for each in changes) == codes
 
 
+@pytest.mark.parametrize(("on", "place"), [("", "/license"), ("store", "store:/license")])
+def test_license_on_a_delegated_host_is_listed_with_the_host(on, place):
+    (change,) = observe("slb.fleet.license", {"changed": True, "dest": "/license"}, on).changes
+    assert change.text == f"license downloaded to {place}"
+
+
 NO_REASON = "Ansible gives no reason; -vvv shows its output."
 UNEXPECTED = {"msg": "Unexpected failure during module execution: ", "exception": "Traceback:\nAssertionError"}
 CRASHED = {"msg": "MODULE FAILURE\nSee stdout/stderr", "module_stderr": "Traceback:\n  x\nOSError: full\n"}

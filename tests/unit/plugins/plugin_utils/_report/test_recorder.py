@@ -190,14 +190,6 @@ def test_playbook_without_plans_ends_with_done():
     assert [each.text for each in of(document).changes] == ["interfaces adopted: ens9"]
 
 
-def test_license_on_a_delegated_host_is_listed_with_the_host():
-    from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import observe
-
-    for on, place in (("", "/license"), ("store", "store:/license")):
-        (change,) = observe("slb.fleet.license", {"changed": True, "dest": "/license"}, on).changes
-        assert change.text == f"license downloaded to {place}"
-
-
 def test_same_plans_have_the_same_digest():
     digests = set()
     for check in (True, False):
