@@ -52,7 +52,7 @@ def test_layer_imports_only_layers_below(layer):
 
 def test_transport_imports_no_session():
     own = {found.rpartition(".")[0] for found in imported(PLUGINS / "module_utils/_management_node/transport.py")}
-    names = ("client", "install", "license", "engine_list", "extent")
+    names = ("client", "install", "license", "engine_list")
     assert not own & {f"module_utils._management_node.{name}" for name in names}
 
 
@@ -64,10 +64,3 @@ def test_plugin_utils_import_no_plugin():
 def test_shared_code_is_private_by_name():
     for folder in ("module_utils", "plugin_utils", "doc_fragments"):
         assert not [path.name for path in (PLUGINS / folder).iterdir() if not path.name.startswith("_")]
-
-
-def test_unit_test_has_the_path_of_its_code():
-    tests = PLUGINS.parent / "tests" / "unit" / "plugins"
-    for test in tests.rglob("test_*.py"):
-        code = PLUGINS / test.parent.relative_to(tests) / test.name.removeprefix("test_")
-        assert code.exists() or code.with_name(f"_{code.name}").exists(), test
