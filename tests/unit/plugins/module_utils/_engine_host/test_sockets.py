@@ -166,40 +166,36 @@ def table(monkeypatch):
     return replace
 
 
+USUAL, WIDE = (32768, 60999), (1024, 65000)
+
+
 @pytest.mark.parametrize(
-    ("others", "inbound_ports", "outbound"),
+    ("local_ports", "others", "inbound_ports", "outbound"),
     [
         (
+            USUAL,
             [entry(8000, ESTABLISHED, 2, 41), entry(8000, CLOSE_WAIT, 3, 42), entry(8000, SYN_RECV, 0, 43)],
             [41, 42, 43],
             0,
         ),
-        ([entry(8000, TIME_WAIT, 0, 41), entry(8000, LISTEN, 2, 42)], [], 0),
+        (USUAL, [entry(8000, TIME_WAIT, 0, 41), entry(8000, LISTEN, 2, 42)], [], 0),
         # The ends of the kernel's range for outbound connections belong to it.
-        ([entry(32767, ESTABLISHED, 2, 41), entry(61000, ESTABLISHED, 3, 42)], [41, 42], 0),
-        ([entry(32768, ESTABLISHED, 2, 41), entry(60999, ESTABLISHED, 3, 42)], [], 2),
+        (USUAL, [entry(32767, ESTABLISHED, 2, 41), entry(61000, ESTABLISHED, 3, 42)], [41, 42], 0),
+        (USUAL, [entry(32768, ESTABLISHED, 2, 41), entry(60999, ESTABLISHED, 3, 42)], [], 2),
         # Both ends are in the range: a client of a listener that was closed, or of a transparent proxy
-        ([entry(45000, ESTABLISHED, 2, 50000), entry(45001, ESTABLISHED, 3, 443)], [50000], 1),
+        (USUAL, [entry(45000, ESTABLISHED, 2, 50000), entry(45001, ESTABLISHED, 3, 443)], [50000], 1),
+        # A load balancer may have the wide range. Services have ports below 32768.
+        (WIDE, [entry(5000, ESTABLISHED, 2, 50000), entry(5000, ESTABLISHED, 3, 443)], [50000], 1),
+        (WIDE, [entry(5000, ESTABLISHED, 2, 33000), entry(5000, ESTABLISHED, 3, 20000)], [33000], 1),
+        (WIDE, [entry(65001, ESTABLISHED, 2, 443)], [443], 0),
     ],
-    ids=["states", "no connection", "outside of the range", "in the range", "both in the range"],
 )
-def test_find_connections_by_state_and_port(table, monkeypatch, others, inbound_ports, outbound):
-    monkeypatch.setattr(sockets, "_local_ports", lambda _pid: (32768, 60999))
+def test_find_connections_by_state_and_port(table, monkeypatch, local_ports, others, inbound_ports, outbound):
+    monkeypatch.setattr(sockets, "_local_ports", lambda _pid: local_ports)
     table(entry(8000, LISTEN, 1), *others)
     found = sockets.find_connections(running())
     assert [each.partition(" ")[0] for each in found.inbound] == [f"192.0.2.7:{port}" for port in inbound_ports]
     assert found.outbound == outbound
-
-
-@pytest.mark.parametrize(
-    ("local", "remote", "is_of_client"),
-    [(5000, 50000, True), (5000, 443, False), (5000, 33000, True), (5000, 20000, False), (65001, 443, True)],
-)
-def test_wide_range_of_local_ports_hides_no_client(table, monkeypatch, local, remote, is_of_client):
-    """A load balancer may have the range 1024 to 65000. Services have ports below 32768."""
-    monkeypatch.setattr(sockets, "_local_ports", lambda _pid: (1024, 65000))
-    table(entry(local, ESTABLISHED, 2, remote))
-    assert bool(inbound(running())) == is_of_client
 
 
 def test_range_of_local_ports_is_that_of_the_kernel(monkeypatch, tmp_path):
