@@ -21,6 +21,5 @@ def test_adoption_of_a_frozen_host_ends_at_its_time_limit(tmp_path):
     times = ("-e", '{"slb_dhcp_timeout": -240, "slb_confirm_timeout": 10}')
     status, output = fleet.run("slb.fleet.adopt_interfaces", *times)
     assert status == 2, output
-    hosts = {host["name"]: host for host in fleet.document["hosts"]}
-    assert hosts["edge-1"]["status"] == "done", hosts
-    assert hosts["edge-2"]["code"] == "host_timeout", hosts
+    assert fleet.hosts["edge-1"]["status"] == "done", output
+    assert fleet.hosts["edge-2"]["code"] == "host_timeout", output
