@@ -332,10 +332,9 @@ def test_interface_of_the_ssh_connection_is_found(host, monkeypatch, server, nam
     addresses = [{"family": "inet", "local": each, "prefixlen": 24} for each in ("192.0.2.5", "fe80::5")]
     links = [{**each, "addr_info": addresses if each.get("ifname") == "eth0" else []} for each in LINKS]
     (host / "address").write_text(json.dumps(links))
-    found = interfaces.gather_network().interfaces
     environment = f"A=1\0SSH_CONNECTION=192.0.2.9 40000 {server} 22\0"
     monkeypatch.setattr(interfaces.processes, "read", lambda _pid, _name: environment)
-    assert interfaces._find_ssh_interface(found) == name
+    assert interfaces.gather_network().over_ssh == name
 
 
 @pytest.mark.parametrize(
