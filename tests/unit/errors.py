@@ -13,3 +13,10 @@ def error_of(call, *arguments, **named):
 
 def code_of(call, *arguments, **named):
     return error_of(call, *arguments, **named).code
+
+
+def short_error_of(call, *arguments, **named):
+    """Return the error, whose message is no longer than people read."""
+    error = error_of(call, *arguments, **named)
+    assert len(str(error)) <= 220
+    return error

@@ -10,7 +10,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine
 from ansible_collections.slb.fleet.plugins.module_utils._secrets import SECRET_OPTIONS
-from ansible_collections.slb.fleet.tests.unit.errors import error_of as raised_by
+from ansible_collections.slb.fleet.tests.unit.errors import short_error_of as error_of
 
 GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
@@ -35,12 +35,6 @@ def connect(**changes):
 
 def engine(**changes):
     return Engine.from_options({**ENGINE, **changes})
-
-
-def error_of(read, **changes):
-    error = raised_by(read, **changes)
-    assert len(str(error)) <= 220
-    return error
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     fetch_engines,
     get_answer,
 )
-from ansible_collections.slb.fleet.tests.unit.errors import error_of as raised_by
+from ansible_collections.slb.fleet.tests.unit.errors import short_error_of as error_of
 
 OPTION = {
     "path": "/e", "items": "data.items", "name": "n", "address": "net.ip", "state": "st", "running": ["up"],
@@ -50,12 +50,6 @@ class Node(Client):
     def call(self, request):
         self.paths.append(request.path)
         return self.answers[min(len(self.paths), len(self.answers)) - 1]
-
-
-def error_of(read, *arguments):
-    error = raised_by(read, *arguments)
-    assert len(str(error)) <= 220
-    return error
 
 
 def fetch(node, option=OPTION, **more):

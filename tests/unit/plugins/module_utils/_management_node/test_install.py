@@ -14,7 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
     read_meanings,
     request_install,
 )
-from ansible_collections.slb.fleet.tests.unit.errors import error_of
+from ansible_collections.slb.fleet.tests.unit.errors import error_of, short_error_of
 
 ENGINE = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
 
@@ -22,8 +22,8 @@ ENGINE = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
 @pytest.mark.parametrize("name", list(DEFAULT_PATTERNS))
 @pytest.mark.parametrize("pattern", ["(", "x*", "", "|in use", "(?=.)|", 5, None, "(?i", r"\p{L}"])
 def test_unusable_pattern_is_invalid(name, pattern):
-    error = error_of(read_meanings, {f"{name}_patterns": ["usable", pattern]})
-    assert (error.code, f"{name}_patterns" in str(error), len(str(error)) <= 220) == ("invalid_option", True, True)
+    error = short_error_of(read_meanings, {f"{name}_patterns": ["usable", pattern]})
+    assert (error.code, f"{name}_patterns" in str(error)) == ("invalid_option", True)
 
 
 @pytest.mark.parametrize("options", [{}, {"exists_patterns": None, "success_codes": None}, {"exists_patterns": []}])
