@@ -1,4 +1,4 @@
-"""A value has the type and the range of its option, and an error has the name that the user gave it."""
+"""Values of the environment, and the password in a file."""
 
 import os
 import traceback
@@ -6,8 +6,8 @@ import traceback
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.module_utils._values import from_environment, read_value
-from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
+from ansible_collections.slb.fleet.plugins.module_utils._values import from_environment
+from ansible_collections.slb.fleet.tests.unit.errors import error_of
 
 
 def test_blank_environment_variable_is_unset(monkeypatch):
@@ -65,31 +65,3 @@ def test_unusable_password_file_is_named_without_content(monkeypatch, tmp_path, 
     assert error.code == "invalid_variable"
     assert error.summary == f"Environment variable SLB_PASSWORD_FILE invalid: {tmp_path / name} {cause}."
     assert "s3cret" not in "".join(traceback.format_exception(error))
-
-
-@pytest.mark.parametrize(
-    ("rules", "given", "value"),
-    [
-        ({"type": "str"}, "text", "text"),
-        ({"type": "str", "choices": ["a", "b"]}, "b", "b"),
-        ({"type": "str", "choices": ["a", "b"]}, "c", None),
-        ({"type": "path"}, 5, None),
-        ({"type": "bool"}, "yes", True),
-        ({"type": "bool"}, "maybe", None),
-        ({"type": "int", "range": (1, 9)}, "9", 9),
-        ({"type": "int", "range": (1, 9)}, 10, None),
-        ({"type": "int"}, 2.5, None),
-        ({"type": "float"}, "2.5", 2.5),
-        ({"type": "list"}, "a, b", ["a", "b"]),
-        ({"type": "list"}, ["a", "b"], ["a", "b"]),
-        ({"type": "list"}, "a,,b", None),
-        ({"type": "list"}, {"a": 1}, None),
-        ({"type": "dict"}, {"a": 1}, {"a": 1}),
-    ],
-    ids=str,
-)
-def test_value_has_the_type_of_its_argument_spec(rules, given, value):
-    if value is None:
-        assert code_of(read_value, "option", rules, given) == "invalid_option"
-    else:
-        assert read_value("option", rules, given) == value

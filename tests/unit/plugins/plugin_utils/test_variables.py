@@ -100,6 +100,7 @@ def test_number_is_accepted_within_its_bounds_only(name):
         ("serial", 3, [3]),
         ("max_fail_percentage", "25 %", 25.0),
         ("max_fail_percentage", 100, 100.0),
+        ("max_fail_percentage", "2.5", 2.5),
         ("batch_pause", 86400, 86400),
         ("interfaces", "ens9, ens10", ["ens9", "ens10"]),
         ("interfaces", ["ens9 "], ["ens9"]),
