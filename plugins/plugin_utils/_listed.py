@@ -11,6 +11,9 @@ from ipaddress import ip_address
 from typing import Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import UNMAPPED, Gap, comparable
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+
+_HEAD = ("ENGINE", "ADDRESS", "STATE IN THE LIST", "MAPPED STATE", "HOST", "MATCH")
 
 ListState = Literal[
     "running",
@@ -109,3 +112,28 @@ def is_address(text: str) -> bool:
         return not ip_address(comparable(text)).is_unspecified
     except ValueError:
         return False
+
+
+def engine_table(engines: Sequence[Mapping[str, str]], hosts: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Return the lines of a table: each engine of the list with its host, then hosts whose engine is not listed.
+
+    ``hosts``: name and address of the engine, by host.
+    """
+    rows = []
+    without_entry = dict(hosts)
+    for engine in engines:
+        row = (engine["name"], engine["address"], engine["console_state"], engine["state"])
+        matches = [
+            host for host, (name, ip) in hosts.items() if engine["name"] == name or engine["address"] == comparable(ip)
+        ]
+        for host in matches:
+            without_entry.pop(host, None)
+            entry = listed(engines, *hosts[host])
+            is_match = entry.state in ("running", "deploying", "failed", "unknown")
+            rows.append((*row, host, "yes" if is_match else f"no: {entry.words or entry.state}"))
+        if not matches:
+            rows.append((*row, "-", "no: not in the inventory"))
+    rows += [(name, ip, "-", "-", host, "no: not listed") for host, (name, ip) in without_entry.items()]
+    cells = [[visible(cell) for cell in row] for row in (_HEAD, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(_HEAD))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]

@@ -23,13 +23,6 @@ _MAX_LISTS, _MAX_KEYS, _MAX_NUMBERS, _MAX_WORDS, _MAX_SHOWN, _MAX_PAIRED = 200, 
 _MAX_KEY, _MAX_TEXT, _MAX_WORD, _MAX_DIGITS = 40, 100, 20, 3  # characters
 
 
-class Proposal(NamedTuple):
-    """``option``: the keys of slb_engine_list that were found. ``lines``: YAML to paste, then the open questions."""
-
-    option: dict[str, Any]
-    lines: list[str]
-
-
 class Listed(NamedTuple):
     """A list of objects. ``columns``: the texts of its objects, by key."""
 
@@ -41,14 +34,19 @@ class Listed(NamedTuple):
     hosts: Set[str] = frozenset()
 
 
-def propose(document: Any, headers: Mapping[str, str], path: str, hosts: Mapping[str, tuple[str, str]]) -> Proposal:
-    """Return the proposal for the answer at ``path``. ``hosts``: name and address of the engine, by host."""
+def propose(
+    document: Any, headers: Mapping[str, str], path: str, hosts: Mapping[str, tuple[str, str]]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the keys of slb_engine_list that were found for the answer at ``path``, and lines to show.
+
+    The lines are YAML to paste, then the open questions. ``hosts``: name and address of the engine, by host.
+    """
     lists = [_identify(each, hosts) for each in _read_lists(document)]
     candidates = [each for each in lists if each.hosts]
     if not candidates:
         cause = "No list has a name or address of the inventory." if lists else "The answer has no engines."
         keys = [f"Keys in the list '{each.items}': {_join(each.columns)}." for each in lists[:_MAX_WORDS]]
-        return Proposal({"path": path}, [*_as_yaml({"path": path}), cause, *keys])
+        return {"path": path}, [*_as_yaml({"path": path}), cause, *keys]
     best = max(candidates, key=lambda each: (len(each.hosts), bool(each.name and each.address), -each.items.count(".")))
     state, about_state = _find_state(best)
     total, about_total = _find_total(document, headers, best)
@@ -60,7 +58,7 @@ def propose(document: Any, headers: Mapping[str, str], path: str, hosts: Mapping
     for key, variable in (("name", "slb_engine_name"), ("address", "slb_manage_ip")):
         if key not in option:
             lines.append(f"Set {key}, or correct {variable}: no key fits. Keys: {_join(best.columns)}.")
-    return Proposal(option, [*_as_yaml(option), *lines, *about_state, *about_total])
+    return option, [*_as_yaml(option), *lines, *about_state, *about_total]
 
 
 def _read_lists(document: Any) -> list[Listed]:

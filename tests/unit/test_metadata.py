@@ -33,7 +33,7 @@ def plugin(kind, name):
 # Actions have the documentation of their modules.
 PUBLIC = [
     path
-    for pattern in ("modules/*.py", "inventory/*.py", "callback/*.py", "lookup/*.py", "filter/*.yml")
+    for pattern in ("modules/*.py", "inventory/*.py", "callback/*.py", "lookup/*.py")
     for path in sorted((ROOT / "plugins").glob(pattern))
     if path.name[0] != "_"
 ]
@@ -50,9 +50,6 @@ def test_templates_use_tests_that_each_ansible_core_has():
 
 def documentation(path):
     """Return the documentation of a plugin or module with its fragments, the examples and the return values."""
-    if path.suffix == ".yml":
-        parts = yaml.safe_load(path.read_text())
-        return parts["DOCUMENTATION"], parts.get("EXAMPLES"), parts.get("RETURN")
     return get_docstring(
         str(path), fragment_loader, collection_name="slb.fleet", is_module=path.parent.name == "modules"
     )[:3]

@@ -2,9 +2,8 @@
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.filter.fleet import engine_table
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Gap
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import engine_table, is_another_machine, listed
 
 
 def entry(name="edge-1", address="192.0.2.11", state="running", word="up"):
@@ -87,7 +86,7 @@ def test_listed_name_instead_of_an_address_is_unknown(address):
 
 def test_engine_table_shows_each_engine_and_each_host_once():
     engines = [entry(), entry("ghost", "192.0.2.99", "failed", "error"), entry("edge-3", "192.0.2.13")]
-    hosts = {"h1": ["edge-1", "192.0.2.11"], "h2": ["edge-2", "192.0.2.12"], "h3": ["edge-3", "192.0.2.33"]}
+    hosts = {"h1": ("edge-1", "192.0.2.11"), "h2": ("edge-2", "192.0.2.12"), "h3": ("edge-3", "192.0.2.33")}
     _head, *rows = engine_table(engines, hosts)
     assert [(row.split()[0], row.split()[4], " yes" in row) for row in rows] == [
         ("edge-1", "h1", True),

@@ -90,7 +90,7 @@ def test_proposal_for_an_answer(document, expected, words):
 )
 def test_proposed_option_reads_the_engines(name):
     document, _option, _words = CASES[name]
-    engine_list = EngineList.from_option(propose(document, {}, PATH, HOSTS).option)
+    engine_list = EngineList.from_option(propose(document, {}, PATH, HOSTS)[0])
     engines = engine_list.read_engines(engine_list.find_items(document))
     known = {(name, comparable(address)) for name, address in HOSTS.values()}
     assert {(engine["name"], engine["address"]) for engine in engines} <= known

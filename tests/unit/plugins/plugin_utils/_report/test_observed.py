@@ -9,7 +9,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
 DOCS = Path(__file__).resolve().parents[5] / "docs"
 
 SHOW_NO_CHANGE = {
-    "_engine_list_proposal": "proposes the configuration of the engine list",
+    "_engine_list_report": "shows the engine list, or proposes its configuration",
     "engine_info": "reads the engine list",
     "host_info": "gathers facts about a host",
     "login": "checks the credentials",

@@ -5,8 +5,8 @@
 # Implemented by the action plugin of the same name.
 
 DOCUMENTATION = r"""
-module: _engine_list_proposal
-short_description: "Internal: propose the configuration of the engine list"
+module: _engine_list_report
+short_description: "Internal: propose or show the engine list"
 description:
   - "Internal: only the playbook C(slb.fleet.show_engine_list) uses this module, and it may change in each release."
   - Takes the connection options of M(slb.fleet.engine_info), too.
@@ -24,14 +24,19 @@ options:
     description: Name and address of the engine, by host of the inventory.
     type: dict
     required: true
+  listed:
+    description: Result of M(slb.fleet.engine_info). If that task was skipped, the configuration is proposed.
+    type: dict
+    required: true
 """
 
 EXAMPLES = r"""
 - name: Propose the engine list
-  slb.fleet._engine_list_proposal:
+  slb.fleet._engine_list_report:
     path: /console/engines
     hosts:
       edge-1: [edge-1, 192.0.2.11]
+    listed: {skipped: true}
 """
 
-RETURN = "# Internal: report and engine_list."
+RETURN = "# Internal: report."
