@@ -229,7 +229,6 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             self._beginnings.left.clear()
 
     def _begin(self, playbook: str, variables: Mapping[str, Any]) -> None:
-        _warn_of_unread_variables(self._display)
         # Read now, and kept: this run may write the files that --limit names.
         patterns_of(str(context.CLIARGS.get("subset") or ""))
         secrets = known_secrets(variables)
@@ -347,14 +346,6 @@ def _color(line: str) -> str | None:
     if line.startswith("  ! "):
         return str(constants.COLOR_ERROR)
     return str(constants.COLOR_CHANGED) if line.startswith(("  + ", "  ~ ")) else None
-
-
-def _warn_of_unread_variables(display: Any) -> None:
-    """Warn if variables lie in the current folder: Ansible reads those in the folder of the inventory only."""
-    folders, here = _folders_of_inventory(), Path.cwd()
-    for name in ("group_vars", "host_vars"):
-        if (here / name).is_dir() and not any((folder / name).is_dir() for folder in folders):
-            display.warning(f"Folder {here / name} not read: it is not in the folder of the inventory. Move it there.")
 
 
 def _folders_of_inventory() -> set[Path]:
