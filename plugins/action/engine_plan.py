@@ -59,9 +59,8 @@ class ActionModule(HostAction):
             check_approved_plan(host)
         except FleetError as error:
             # The variables of one host do not end the check of the others.
-            failed = {**_failed_plan(_renamed(error, variables)), "warnings": _unknown_variables(variables)}
             Reservations().note("work left", str(variables["inventory_hostname"]))
-            return failed
+            return {**_failed_plan(error), "warnings": _unknown_variables(variables)}
         self.limit = min(self.limit, host.variables["host_timeout"])
         host.reserve()
         # A management node that hangs is not a failure of the host.
@@ -236,14 +235,6 @@ def _note_work(host: FleetHost, result: Mapping[str, Any]) -> None:
     """Note the work of the host for the comparison with the approved plan."""
     if "work" in result:
         host.reservations.note("work", f"{host.name}\t{result['work']}")
-
-
-def _renamed(error: FleetError, variables: Mapping[str, Any]) -> FleetError:
-    """Return the failure with another fix, if the variable that is missing is set under an unknown name."""
-    for name, near in unknown_variables(variables).items():
-        if near and error.summary == f"Variable {near} missing.":
-            return FleetError(error.code, error.summary, f"Rename {visible(name)}, which is unknown, to {near}.")
-    return error
 
 
 def _unknown_variables(variables: Mapping[str, Any]) -> list[str]:

@@ -113,7 +113,7 @@ KEYLESS = '{"slb_engine_list": {"path": "/e"}}'
 VAULT = VaultLib().encrypt("a: 1", VaultSecret(b"right"), salt="0" * 32).decode()
 COMMANDS = [
     ("rollout -e slb_timeout=abc", "'abc'", "Variable slb_timeout", "an integer from 1 to 3600."),
-    ("rollout -e slb_base_url= -e slb_base_ulr=x", "slb_base_ulr", "slb_base_url", "Rename slb_base_ulr"),
+    ("rollout -e slb_base_url=", "missing", "slb_base_url", "Set slb_base_url or SLB_BASE_URL."),
     (f"rollout -e {shlex.quote(LIST)}", "whole address", "slb_engine_list.path", "Set the path of the request"),
     (
         f"remediate --limit edge-1 -e {shlex.quote(KEYLESS)}",
