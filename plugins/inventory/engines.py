@@ -110,7 +110,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     ARGUMENTS,
-    STATES,
     UNMAPPED,
     EngineList,
     fetch_engines,
@@ -129,7 +128,6 @@ _SPEC: dict[str, dict[str, Any]] = {
 # Neither a template, a pattern of hosts, a path nor a range.
 _HOST_NAME = re.compile(r"\w[\w.-]{0,127}")
 _MAX_SHOWN = 20
-_KEYS = ("name", "address", "console_state")
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: ignore[misc]
@@ -183,9 +181,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(what.encode()).hexdigest()[:16]}"
         is_cached = bool(self.get_option("cache"))
         if is_cached and cache:
-            cache_entry = self._cache.get(key)
-            if cache_entry and _is_engines(cache_entry):
-                return list(cache_entry)
+            cached: list[dict[str, str]] | None = self._cache.get(key)
+            if cached:
+                return cached
         # The session serves the tasks of this run, too.
         engines, gap, _at = fetch_engines(Client(connection, RunCache(connection)), engine_list)
         if gap.kind == "part":
@@ -280,16 +278,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
     def _sanitize_group_name(name: str) -> str:
         """Return a name that no pattern of hosts takes for anything else."""
         return re.sub(r"\W", "_", str(name))
-
-
-def _is_engines(value: Any) -> bool:
-    """Return whether ``value`` is a list of engines: a cache may contain anything."""
-    return isinstance(value, list) and all(
-        isinstance(each, Mapping)
-        and all(isinstance(each.get(key), str) for key in _KEYS)
-        and each.get("state") in (*STATES, UNMAPPED)
-        for each in value
-    )
 
 
 def _is_usable(address: str) -> bool:

@@ -161,10 +161,7 @@ def test_cache_is_used(read, tmp_path):
     second, _, _ = read([], node=node, **options)
     assert list(first.hosts) == list(second.hosts) == ["edge-1"]
     assert node.seen[LIST] == 1
-    file = next((tmp_path / "cache").iterdir())
-    assert PASSWORD not in file.read_text()
-    file.write_text('{"__payload__": "[1]"}')
-    assert list(read([], node=node, **options)[0].hosts) == ["edge-1"]
+    assert PASSWORD not in next((tmp_path / "cache").iterdir()).read_text()
 
 
 def test_options_may_be_templates(read, tmp_path):
