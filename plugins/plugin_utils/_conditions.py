@@ -23,18 +23,6 @@ def is_not_in_list(state: State) -> bool:
     return state.listed.state in ("failed", "not_listed", "elsewhere")
 
 
-def is_list_unclear(state: State, policy: Policy) -> bool:
-    """A list that does not decide must not lead to the stop of a container that may serve traffic."""
-    if state.listed.state != "unknown":
-        return False
-    return state.listed.is_about_it or state.container.is_live
-
-
-def is_list_incomplete(state: State, policy: Policy) -> bool:
-    """A live container whose engine is missing from a part of the list may be the engine."""
-    return state.listed.state == "incomplete" and state.container.is_live
-
-
 def is_healthy(state: State, policy: Policy) -> bool:
     if not state.is_verified or not has_health(state, "", "healthy", "silent"):
         return False

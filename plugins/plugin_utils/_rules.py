@@ -19,8 +19,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._conditions import (
     is_deployed,
     is_gone_again,
     is_healthy,
-    is_list_incomplete,
-    is_list_unclear,
     is_listed_running,
     is_name_taken,
     is_not_in_list,
@@ -191,7 +189,8 @@ _RENAMED = Rule(
 _UNCLEAR = Rule(
     "engine_list_unreliable",
     "the engine list does not decide: unmapped state, several entries, or addresses that cannot be compared",
-    is_list_unclear,
+    # A list that does not decide must not lead to the stop of a container that may serve traffic.
+    lambda s, p: s.listed.state == "unknown" and (s.listed.is_about_it or s.container.is_live),
     "fail",
     "Engine list not clear about this engine: {listed}.",
     "Correct slb_engine_list; slb.fleet.show_engine_list shows the result.",
@@ -369,7 +368,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "engine_list_incomplete",
         "a container runs, its engine is not listed, and the engine list is a part, a cached copy, or of unknown size",
-        is_list_incomplete,
+        # The container may be the engine.
+        lambda s, p: s.listed.state == "incomplete" and s.container.is_live,
         "fail",
         "Engine {engine} not in the engine list, which may be incomplete: {listed}.",
         lambda s, p: s.listed.fix or "Configure the size of the list; slb.fleet.show_engine_list shows the result.",
@@ -413,7 +413,7 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: (
             s.record.state == "requested"
             and s.record_is_current
-            and (s.container.state == "absent" or (has_failed(s, p)))
+            and (s.container.state == "absent" or has_failed(s, p))
         ),
         install_or_replace,
         lambda s, p: (
