@@ -552,7 +552,7 @@ def run(call: str, options: dict[str, Any], store: Any = None, scenario: Scenari
             }
         else:
             send_by = boot_time() + given.send_within
-            engine = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
+            engine = Engine("edge-1", False, "192.0.2.1", 1)
             install = request_install(client, engine, {}, send_by)
             return {"outcome": install.outcome, "answer": install.answer}
     except FleetError as error:

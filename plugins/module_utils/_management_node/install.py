@@ -24,7 +24,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.contrac
     judge,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import NoAnswerError, Request
-from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, read_boolean, read_number, require_text
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, read_number, require_text
 
 INSTALL_PATH = "/system/add_slb_engine/"
 
@@ -67,16 +67,12 @@ class Engine:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Engine:
-        """Return the engine that ``options`` describe. Raises FleetError ``invalid_option``."""
-        is_change_hostname = read_boolean("is_change_hostname", options.get("is_change_hostname") or False)
-        credential = options.get("user_credential_id")
-        if credential in (None, ""):
-            credential = ENGINE_ARGUMENTS["user_credential_id"]["default"]
+        """Return the engine that ``options`` describe, which have the types of their spec. Raises OptionError."""
         return cls(
-            name=read_name(options.get("name"), becomes_host_name=is_change_hostname),
-            is_change_hostname=is_change_hostname,
-            manage_ip=read_address("manage_ip", options.get("manage_ip")),
-            user_credential_id=read_number("user_credential_id", credential, *CREDENTIALS),
+            name=read_name(options["name"], becomes_host_name=options["is_change_hostname"]),
+            is_change_hostname=options["is_change_hostname"],
+            manage_ip=read_address("manage_ip", options["manage_ip"]),
+            user_credential_id=read_number("user_credential_id", options["user_credential_id"], *CREDENTIALS),
         )
 
 

@@ -5,7 +5,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Install
 from ansible_collections.slb.fleet.plugins.modules import engine
 
-GIVEN = {"name": "edge-1", "manage_ip": "192.0.2.1"}
+GIVEN = {"name": "edge-1", "manage_ip": "192.0.2.1", "is_change_hostname": False, "user_credential_id": 1}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._secrets import SECRET_O
 from ansible_collections.slb.fleet.tests.unit.errors import short_error_of as error_of
 
 GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
-ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
+TEXTS = {"name": "edge-1", "manage_ip": "192.0.2.1"}
+ENGINE = {**TEXTS, "is_change_hostname": False, "user_credential_id": 1}
 PIN = ":".join(["AB"] * 32)
 NOT_TEXT = [True, 342391, 1.1, datetime.date(2026, 1, 1), ["a"], {"a": 1}]
 URLS = [
@@ -41,7 +42,7 @@ def engine(**changes):
     ("read", "option"),
     [
         *((connect, each) for each in GOOD | dict.fromkeys(("sessionid", "ca_path", "tls_fingerprint"))),
-        *((engine, each) for each in ENGINE),
+        *((engine, each) for each in TEXTS),
     ],
 )
 def test_option_that_is_no_text_is_invalid(read, option):
@@ -87,8 +88,6 @@ def test_unusable_value_is_invalid(read, option, values):
         *((connect, "tls_fingerprint", given, PIN) for given in ("ab" * 32, " " + "Ab " * 32, PIN, PIN.lower())),
         *((connect, "tls_fingerprint", f"{word} Fingerprint={PIN}\n", PIN) for word in ("sha256", "SHA256")),
         (engine, "manage_ip", "2001:DB8:0::7", "2001:db8::7"),
-        (engine, "user_credential_id", None, 1),
-        (engine, "user_credential_id", "", 1),
         (engine, "user_credential_id", "7", 7),
         (engine, "user_credential_id", 2**31 - 1, 2**31 - 1),
         *((connect, "timeout", value, value) for value in (1, 3600)),
@@ -148,4 +147,4 @@ def test_key_without_certificate_is_missing(tmp_path):
 
 
 def test_engine_name_that_becomes_a_host_name_is_one():
-    assert error_of(engine, name="边缘", is_change_hostname="yes").code == "invalid_option"
+    assert error_of(engine, name="边缘", is_change_hostname=True).code == "invalid_option"

@@ -13,7 +13,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
 )
 from ansible_collections.slb.fleet.tests.unit.errors import error_of, short_error_of
 
-ENGINE = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
+ENGINE = Engine("edge-1", False, "192.0.2.1", 1)
 
 
 @pytest.mark.parametrize("name", list(DEFAULT_PATTERNS))
