@@ -25,7 +25,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._batch import WATCH_SECO
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
@@ -48,7 +47,7 @@ class ActionModule(HostAction):
     builds = ("slb_host",)
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
-        options = with_defaults(ARGUMENTS, self.read_options(ARGUMENTS, variables, environment=False))
+        options = self.read_options(ARGUMENTS, variables)
         phase, planned = options["phase"], options["planned"] or {}
         if phase == "compare" and "plan" not in planned:
             raise invalid("planned", "it is not a plan", "Pass the result of the check of this host.")

@@ -30,7 +30,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import Options, 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._management_node_action import ManagementNodeAction
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 _OF_THE_COPY = ("dest", "owner", "group", "mode", "backup")
@@ -43,8 +42,7 @@ class ActionModule(ManagementNodeAction):
     argument_spec = ARGUMENTS
     has_module = False  # a delegated host gets the file and no credentials
 
-    def _run_here(self, task_options: Options) -> dict[str, Any]:
-        options = with_defaults(ARGUMENTS, task_options)
+    def _run_here(self, options: Options) -> dict[str, Any]:
         connection = Connection.from_options(options)
         most = read_number("max_size", options["max_size"], 1, 2**31 - 1)
         is_local = not self._task.delegate_to or self._connection.transport == "local"

@@ -116,7 +116,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import read_address
 from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import read_options
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import decrypted, explain
 
@@ -157,8 +157,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         self.templar.available_variables = self._vars or {}
         stated = {key: value for key, value in config.items() if key in _SPEC}
         arguments = {key: self._evaluate(key, value) for key, value in stated.items()}
-        file_options = given_options(_SPEC, arguments, stated, self._vars or {}, self.templar)
-        options = with_defaults(_SPEC, file_options)
+        options = read_options(_SPEC, arguments, stated, self._vars or {}, self.templar)
         group = options["group"]
         if not group.isidentifier() or group in ("all", "ungrouped", *constants.LOCALHOST):
             raise invalid("group", f"{group[:40]!r} is not the name of a group", "Use letters, digits and underscores.")

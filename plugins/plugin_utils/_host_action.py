@@ -21,7 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._values import Options
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, checked
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import Spec, given_options, raw_arguments, refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import Spec, raw_arguments, read_options, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import ON_HOST
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
@@ -105,10 +105,10 @@ class HostAction(ActionBase):  # type: ignore[misc]
         """Return the task's options that are set; an empty one is unset."""
         return {option: value for option, value in self._task.args.items() if not is_empty(value)}
 
-    def read_options(self, spec: Spec, variables: Mapping[str, Any], *, environment: bool = True) -> Options:
-        """Return the task's options that are set, in the types of ``spec``. Raises OptionError."""
+    def read_options(self, spec: Spec, variables: Mapping[str, Any], *, complete: bool = True) -> Options:
+        """Return the task's options in the types of ``spec``, as ``read_options`` does. Raises OptionError."""
         raw = raw_arguments(self._task)
-        return given_options(spec, self._task.args, raw, variables, self._templar, environment=environment)
+        return read_options(spec, self._task.args, raw, variables, self._templar, complete=complete)
 
     def on_host(self, module: str, arguments: dict[str, Any], *, attempts: int = 2) -> dict[str, Any]:
         """Return the result of ``slb.fleet.<module>`` on the host.

@@ -19,7 +19,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.client 
 from ansible_collections.slb.fleet.plugins.module_utils._secrets import secret_forms, secrets_of
 from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError, Options
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 
@@ -40,7 +39,7 @@ class ManagementNodeAction(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         is_elsewhere = bool(self._task.delegate_to) and self._connection.transport != "local" and self.has_module
         with self._environment():
-            task_options = self.read_options(self.argument_spec, variables, environment=not is_elsewhere)
+            task_options = self.read_options(self.argument_spec, variables, complete=not is_elsewhere)
             try:
                 values = self._run_elsewhere(task_options) if is_elsewhere else self._run_here(task_options)
             except OptionError as error:
@@ -49,8 +48,7 @@ class ManagementNodeAction(HostAction):
             values["_ansible_no_log"] = True
         return values
 
-    def _run_here(self, task_options: Options) -> dict[str, Any]:
-        options = with_defaults(self.argument_spec, task_options)
+    def _run_here(self, options: Options) -> dict[str, Any]:
         connection = Connection.from_options(options)
         client = Client(connection, RunCache(connection))
         values: dict[str, Any] = self.operation(client, options, bool(self._task.check_mode)).as_task_result(False)

@@ -44,16 +44,16 @@ _INVENTORY_VARIABLES = (
 )
 
 
-def given_options(
+def read_options(
     spec: Spec,
     arguments: Mapping[str, Any],
     raw: Mapping[str, Any],
     variables: Mapping[str, Any],
     templar: Any,
     *,
-    environment: bool = True,
+    complete: bool = True,
 ) -> Options:
-    """Return the options that are set, with values of their types; an empty text is unset, as in an AWX survey.
+    """Return the options, with values of their types; an empty text is unset, as in an AWX survey.
 
     Args:
         spec: The argument spec.
@@ -61,7 +61,8 @@ def given_options(
         raw: The options of the task, not templated: before ansible-core 2.19, templates turn numbers into texts.
         variables: Those of the host.
         templar: Of these variables.
-        environment: Whether to use the fallbacks of ``spec``.
+        complete: Whether to add what is unset: from the environment, the defaults of ``spec``, or None. A module on
+            another host does so itself.
 
     Raises OptionError.
     """
@@ -74,13 +75,14 @@ def given_options(
         is_pin = option == "tls_fingerprint" and value == ""  # an empty text that was set is an error
         if is_empty(value) and not is_pin and option in CONNECTION_VARIABLES:
             name, value = CONNECTION_VARIABLES[option], value_of(CONNECTION_VARIABLES[option], variables, templar)
-        if is_empty(value) and not is_pin and environment:
+        if is_empty(value) and not is_pin and complete:
             name, value = _of_the_environment(rules) or (name, value)
         is_set = is_pin or not is_empty(value)
-        if not is_set and not rules.get("required"):
-            continue
-        options.names.update({option: name} if name else {})
-        options[option] = _read(option, rules, value if is_set else None, options.names)
+        if is_set or rules.get("required"):
+            options.names.update({option: name} if name else {})
+            options[option] = _read(option, rules, value if is_set else None, options.names)
+        elif complete:
+            options[option] = rules.get("default")
     return options
 
 
@@ -102,18 +104,13 @@ def _of_the_task(value: Any, written: Any, variables: Mapping[str, Any]) -> tupl
     return named[1] if named else "", decrypted(value)
 
 
-def with_defaults(spec: Spec, options: Options) -> Options:
-    """Return all options of ``spec``; None for one that has neither value nor default."""
-    return Options({**{option: rules.get("default") for option, rules in spec.items()}, **options}, options.names)
-
-
 def connection_options(variables: Mapping[str, Any], templar: Any) -> Options:
     """Return the connection options of a host: its variables, the environment, the defaults. Raises FleetError.
 
     The user of a role sets no options, so an option that is not set has the name of its variable.
     """
-    options = given_options(CONNECTION_ARGUMENTS, {}, {}, variables, templar)
-    return with_defaults(CONNECTION_ARGUMENTS, Options(options, {**CONNECTION_VARIABLES, **options.names}))
+    options = read_options(CONNECTION_ARGUMENTS, {}, {}, variables, templar)
+    return Options(options, {**CONNECTION_VARIABLES, **options.names})
 
 
 def raw_arguments(task: Any) -> Mapping[str, Any]:

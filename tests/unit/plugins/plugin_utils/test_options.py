@@ -8,7 +8,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     CONNECTION_ARGUMENTS,
     Connection,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import read_options, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import trust_as_template
 from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
 
@@ -21,7 +21,7 @@ def error_of_task(task, variables=None, *, spec=SPEC):
     }
     templar = Templar(loader=DataLoader(), variables=known)
     arguments = {name: templar.template(trust_as_template(value)) for name, value in task.items()}
-    return error_of(lambda: Connection.from_options(given_options(spec, arguments, task, known, templar)))
+    return error_of(lambda: Connection.from_options(read_options(spec, arguments, task, known, templar)))
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,7 @@ def test_message_names_the_value_as_the_user_gave_it(monkeypatch, task, variable
 def test_client_names_options_as_the_user_gave_them(monkeypatch):
     monkeypatch.setenv("SLB_PASSWORD", "of the environment")
     known = {"slb_base_url": "https://node.example", "slb_username": "u"}
-    given = given_options(
-        CONNECTION_ARGUMENTS, {"timeout": 3}, {}, known, Templar(loader=DataLoader(), variables=known)
-    )
+    given = read_options(CONNECTION_ARGUMENTS, {"timeout": 3}, {}, known, Templar(loader=DataLoader(), variables=known))
     connection = Connection.from_options(given)
     assert [connection.called(name) for name in ("username", "password", "timeout")] == [
         *("slb_username", "SLB_PASSWORD", "timeout")
