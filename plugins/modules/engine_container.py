@@ -78,12 +78,10 @@ restored:
   description: Whether a container was restored.
   returned: O(state=restored), or if the task failed after a change
   type: bool
-  sample: true
 started:
   description: Whether the container was started.
   returned: O(state=started)
   type: bool
-  sample: true
 record:
   description: The deployment record after the task, with the keys of RV(slb.fleet.host_info#module:slb_host.record).
   returned: success

@@ -154,7 +154,6 @@ complete:
   description: Whether an engine that the list does not have is known not to exist.
   returned: success
   type: bool
-  sample: true
 incomplete_cause:
   description: Why RV(complete) is V(false), and what to set.
   returned: success

@@ -75,5 +75,4 @@ restored:
   description: Whether a container was restored.
   returned: if the task failed after a change
   type: bool
-  sample: true
 """

@@ -124,11 +124,7 @@ slb_host:
   description: Facts about the host, as of M(slb.fleet.host_info).
   returned: if there is something to do
   type: dict
-  sample:
-    root: true
-    machine: 0123456789abcdef0123456789abcdef 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11
-    engine_container: {state: absent, name: slb, runtime: docker}
-    record: {state: none, unwritable: null}
+  sample: {root: true, engine_container: {state: absent, runtime: docker}, record: {state: none}}
 engine:
   description: The wanted engine, C(name), C(manage_ip) and C(base_url).
   returned: if the variables of the host are valid
@@ -143,12 +139,10 @@ has_recorded:
   description: Whether the deployment record was changed.
   returned: with O(record), if there was something to record
   type: bool
-  sample: true
 has_deleted:
   description: Whether the container that was set aside was deleted (C(slb_remove_leftovers)).
   returned: with O(record), if there was something to record
   type: bool
-  sample: false
 unknown_engines:
   description: Engines of the engine list that no host of the run wants, for one host of each management node. Empty with C(--limit)
     or C(slb_hosts).

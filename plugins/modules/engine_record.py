@@ -80,7 +80,6 @@ has_deleted:
   description: Whether the container that was set aside was deleted.
   returned: O(state=verified)
   type: bool
-  sample: false
 """
 
 from typing import Any, Dict

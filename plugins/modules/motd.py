@@ -43,12 +43,10 @@ moved:
   description: Whether the banner was moved aside, or would be in check mode.
   returned: success
   type: bool
-  sample: true
 restored:
   description: Whether a backup was restored, or would be in check mode.
   returned: success
   type: bool
-  sample: false
 backup_file:
   description: The backup that was made or restored; null if there is none.
   returned: success
