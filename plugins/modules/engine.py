@@ -95,13 +95,6 @@ EXAMPLES = r"""
     is_change_hostname: true
   register: install
   failed_when: install.failed and install.outcome | default('') != 'port_in_use'
-
-- name: Set the patterns of another management node
-  slb.fleet.engine:
-    name: edge-8
-    manage_ip: 192.0.2.8
-    exists_patterns:
-      - ya existe
 """
 
 RETURN = r"""

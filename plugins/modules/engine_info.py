@@ -111,22 +111,6 @@ EXAMPLES = r"""
       deploying: [deploying]
       failed: [failed]
   register: result
-
-- name: Read an engine list in pages of 50, counted in engines
-  slb.fleet.engine_info:
-    engine_list:
-      path: /console/engines?limit=50
-      items: data.items
-      name: engine_name
-      address: ip
-      state: status
-      running: running
-      deploying: deploying
-      failed: failed
-      page_parameter: offset
-      first_page: 0
-      page_step: 50
-  register: result
 """
 
 RETURN = r"""
