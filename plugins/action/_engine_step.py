@@ -25,7 +25,11 @@ class ActionModule(HostAction):
         if is_own:
             # The step may still run on the host, and its connection may be dead.
             self.reset_connection()
-            arguments.update(open_age=0, **self._age_of_own(str(arguments.get("request_id"))))
+            arguments["open_age"] = 0
+            # A request of this run is restored at once, unless it may have been accepted.
+            notes, request_id = Reservations(), str(arguments.get("request_id"))
+            if not notes.noted(f"sent {request_id}") or notes.noted(f"not accepted {request_id}"):
+                arguments["requested_age"] = 0
         if self._task.timeout:
             arguments.setdefault("time_limit", self.seconds_left(self._task.timeout))
         try:
@@ -35,12 +39,6 @@ class ActionModule(HostAction):
             if is_own:
                 note_failure(variables)
         return {**answer, "afterwards": _describe(answer)} if is_own and not answer.get("failed") else answer
-
-    def _age_of_own(self, request_id: str) -> dict[str, Any]:
-        """Return the age at which a request of this run is restored: at once, unless it may have been accepted."""
-        notes = Reservations()
-        may_be_accepted = notes.noted(f"sent {request_id}") and not notes.noted(f"not accepted {request_id}")
-        return {} if may_be_accepted else {"requested_age": 0}
 
 
 def _describe(answer: Mapping[str, Any]) -> str:

@@ -56,7 +56,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 _RANGES = {"first_page": (0, 10**6), "page_step": (1, 10**6)}
 _MAX_PAGES = 1000
 _CALLS = 5  # all pages must be read within the time of 5 calls
-_LARGE = 1024 * 1024  # bytes
 _MAX_VALUE = 500  # characters
 _OLD = 10  # seconds; so old may the list be that a run shares
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
