@@ -37,9 +37,8 @@ class ActionModule(HostAction):
         result = self.on_host("interface", arguments, attempts=1)
         token = str(result.pop("token", ""))
         dhcp_timeout = int(arguments.get("dhcp_timeout") or _DHCP_SECONDS)
-        if result.get("pending") and not result.get("failed"):
+        if result.pop("pending", None) and not result.get("failed"):
             self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), dhcp_timeout)
-            result["pending"] = []
         warnings = list(_warnings(result, dhcp_timeout))
         return {**result, "warnings": warnings} if warnings else result
 

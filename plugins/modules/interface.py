@@ -138,12 +138,6 @@ rolled_back:
   type: list
   elements: str
   sample: []
-pending:
-  description: Interfaces whose change waits for its confirmation; none after the task.
-  returned: success
-  type: list
-  elements: str
-  sample: []
 """
 
 import re
