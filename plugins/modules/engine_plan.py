@@ -107,9 +107,6 @@ plan:
     verified_by:
       description: V(engine_list) or V(host) for a verified engine, else null.
       type: str
-    by_list:
-      description: Whether the engine list alone calls a running container a leftover.
-      type: bool
     moves_banner:
       description: Whether a rollout would move the login banner aside.
       type: bool

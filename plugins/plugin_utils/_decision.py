@@ -21,18 +21,13 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, St
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do on a host, and why.
-
-    ``code``: stable word for reports. ``verified_by``: with ``none`` and ``record``. ``by_list``: the engine list alone
-    calls a live container a leftover.
-    """
+    """What to do on a host, and why. ``code``: stable word for reports. ``verified_by``: of ``none``, ``record``."""
 
     action: Action
     code: str
     summary: str
     fix: str = ""
     verified_by: Literal["host", "engine_list"] | None = None
-    by_list: bool = False
 
 
 def decide(state: State, policy: Policy) -> Plan:
@@ -51,7 +46,6 @@ def decide(state: State, policy: Policy) -> Plan:
         verified_by=("engine_list" if state.listed.state == "running" else "host")
         if action in ("none", "record")
         else None,
-        by_list=action == "replace" and rule.code == "leftover",
     )
     is_shared = False
     for check in SAFETY_CHECKS:

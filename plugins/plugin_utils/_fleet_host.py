@@ -178,7 +178,7 @@ class FleetHost:
         plan, notes, node = decide(self.last_state, self.policy), self.reservations, self.engine.base_url
         if plan.code == "healthy" and self._listed.state == "running":
             notes.is_first(f"list shows {node}")
-        if plan.by_list:
+        if plan.code == "leftover":  # only the engine list calls the live container so
             notes.note("replacements", self.name)
             notes.note(f"missing since {node} {self.name}", str(self._listing.at))
         elif plan.code == "missing_from_engine_list" and state.container.state == "running":

@@ -23,8 +23,7 @@ class Action(engine_install.ActionModule):
     def __init__(self, *answers, check=False):
         slb_host = facts(1)
         slb_host["engine_container"] = {**slb_host["engine_container"], "state": "absent", "id": None}
-        plan = {"action": "install", "by_list": False}
-        planned = {"plan": plan, "slb_host": slb_host, "requests": 0, "request_id": "aa11"}
+        planned = {"plan": {"action": "install"}, "slb_host": slb_host, "requests": 0, "request_id": "aa11"}
         self._task = SimpleNamespace(args={"plan": planned}, check_mode=check, timeout=0)
         self._connection = SimpleNamespace(reset=lambda: None)
         self._templar = None

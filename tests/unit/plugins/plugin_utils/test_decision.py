@@ -358,7 +358,6 @@ def test_decide_is_total_and_safe(step):
             assert box.state == "running", context
         verified_by = "engine_list" if state.listed.state == "running" else "host"
         assert plan.verified_by == (verified_by if plan.action in ("none", "record") else None), context
-        assert plan.by_list == (plan.code == "leftover"), "it is replaced only because of the list"
         if plan.code == "healthy" or plan.action == "record":
             assert box.health not in ("starting", "unhealthy"), context
         if plan.action == "record" and state.has_list:
