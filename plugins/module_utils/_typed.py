@@ -33,15 +33,15 @@ class DataError(ValueError):
         self.place = place.strip(".")
 
 
-def build(hint: Any, value: Any, place: str = "", *, words: bool = True) -> Any:
+def build(hint: Any, value: Any, place: str = "") -> Any:
     """Return the value as the type that ``hint`` names. Raises DataError.
 
     Of a dataclass, a key that is missing or null has the default of its field, and further keys are ignored. A hint may
-    be annotated with a pattern or a range. ``words``: whether the words of a Literal are checked.
+    be annotated with a pattern or a range.
     """
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        built = build(parts[0], value, place, words=words)
+        built = build(parts[0], value, place)
         if not all(_fits(built, rule) for rule in parts[1:]):
             raise DataError(place)
         return built
@@ -51,14 +51,14 @@ def build(hint: Any, value: Any, place: str = "", *, words: bool = True) -> Any:
         *others, last = [part for part in parts if part is not NoneType]
         for part in others:
             with contextlib.suppress(DataError):
-                return build(part, value, place, words=words)
-        return build(last, value, place, words=words)
+                return build(part, value, place)
+        return build(last, value, place)
     if origin is tuple and isinstance(value, (list, tuple)):
-        return tuple(build(parts[0], each, place, words=words) for each in value)
+        return tuple(build(parts[0], each, place) for each in value)
     if is_dataclass(hint) and isinstance(value, dict):  # a check against an abstract class costs each host 1 ms
-        return _build_fields(hint, value, place, words)
+        return _build_fields(hint, value, place)
     kind = {Literal: str, Mapping: dict}.get(origin, origin or hint)  # to Python 3.10, tuple[str] is a type
-    if not _is_of(kind, value) or (origin is Literal and words and value not in parts):
+    if not _is_of(kind, value) or (origin is Literal and value not in parts):
         raise DataError(place)
     return value
 
@@ -73,13 +73,13 @@ def _is_of(kind: Any, value: Any) -> bool:
     return isinstance(kind, type) and isinstance(value, kind)
 
 
-def _build_fields(hint: Any, value: Mapping[str, Any], place: str, words: bool) -> Any:
+def _build_fields(hint: Any, value: Mapping[str, Any], place: str) -> Any:
     built = {}
     for name, kind, is_optional, has_default in fields_of(hint):
         raw = value.get(name)
         if raw is None and has_default and not (is_optional and name in value):
             continue
-        built[name] = build(kind, raw, f"{place}.{name}", words=words)
+        built[name] = build(kind, raw, f"{place}.{name}")
     return hint(**built)
 
 

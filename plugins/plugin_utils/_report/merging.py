@@ -17,7 +17,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._typed import build
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
-    STATUSES,
     VERSION,
     Document,
     HostEntry,
@@ -47,12 +46,10 @@ def document_from(text: str) -> Document:
     values = json.loads(text)
     if (values["format"], values["version"]) != (FORMAT, VERSION):
         raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
-    run: Run = build(Run, values["run"], "run", words=False)
+    run: Run = build(Run, values["run"], "run")
     if not re.fullmatch(r"slb\.fleet\.[a-z_]+", run.playbook):
         raise ValueError("its playbook is not of this collection")
-    hosts: tuple[HostEntry, ...] = build(tuple[HostEntry, ...], values["hosts"], "hosts", words=False)
-    if any(host.status not in STATUSES for host in hosts):
-        raise ValueError("a host has an unknown status")
+    hosts: tuple[HostEntry, ...] = build(tuple[HostEntry, ...], values["hosts"], "hosts")
     if not {host.batch for host in hosts} <= {None, *range(len(run.batches))}:
         raise ValueError("a host has an unknown batch")
     times = {time for batch in run.batches for time in (batch.began, batch.ended)} | {host.settled for host in hosts}
