@@ -23,7 +23,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import (
     from_environment,
     invalid,
     missing,
-    read_value,
     require_text,
 )
 
@@ -102,9 +101,9 @@ class Connection:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Connection:
-        """Return the connection that ``options`` describe. A missing key is an unset option, as is None.
+        """Return the connection that ``options`` describe, which have the types of their spec.
 
-        Raises OptionError, with the names of ``options``.
+        A missing key is an unset option, as is None. Raises OptionError, with the names of ``options``.
         """
         names = options.names if isinstance(options, Options) else {}
         try:
@@ -115,11 +114,7 @@ class Connection:
 
 def _read_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the options that are set. Raises OptionError."""
-    values = {
-        option: read_value(option, {**rules, "range": RANGES.get(option)}, options[option])
-        for option, rules in CONNECTION_ARGUMENTS.items()
-        if options.get(option) is not None
-    }
+    values = {option: options[option] for option in CONNECTION_ARGUMENTS if options.get(option) is not None}
     values["base_url"] = normalize_base_url(values.get("base_url", ""))
     values["headers"] = _read_headers(values.get("headers", {}))
     if "tls_fingerprint" in values:
