@@ -158,7 +158,6 @@ class ActionModule(HostAction):
     def _gather_facts(self, host: FleetHost, *, is_again: bool = False) -> dict[str, Any]:
         gather = self.on_host_again if is_again else self.on_host
         arguments = {
-            "subset": ["engine_container", "record", "ports", "motd"],
             "ignored_starters": host.variables["ignored_starters"],
             "time_limit": self.seconds_left(host.variables["host_timeout"]),
         }

@@ -16,12 +16,6 @@ attributes:
     support: none
     details: The module changes nothing.
 options:
-  subset:
-    description: Facts to gather. A smaller subset takes less time.
-    type: list
-    elements: str
-    choices: [engine_container, record, ports, motd]
-    default: [engine_container, record, ports, motd]
   ignored_starters:
     description:
       - Files on the host, by their full paths, that mention a start of the container C(slb) and are known to be harmless.
@@ -45,10 +39,6 @@ EXAMPLES = r"""
 - name: Show the state of the container slb
   ansible.builtin.debug:
     msg: "The container slb is {{ host.slb_host.engine_container.state }}"
-
-- name: Gather only facts about the container and the record
-  slb.fleet.host_info:
-    subset: [engine_container, record]
 """
 
 RETURN = r"""
@@ -287,13 +277,12 @@ slb_host:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host.gather import SUBSETS, gather_facts
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.gather import gather_facts
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import within
 
 ARGUMENTS = {
-    "subset": dict(type="list", elements="str", choices=list(SUBSETS), default=list(SUBSETS)),
     "ignored_starters": dict(type="list", elements="path", default=[]),
     "time_limit": dict(type="float"),
 }
@@ -301,7 +290,7 @@ ARGUMENTS = {
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Gather the facts."""
-    facts = within(options["time_limit"] or None, lambda: gather_facts(options["subset"], options["ignored_starters"]))
+    facts = within(options["time_limit"] or None, lambda: gather_facts(options["ignored_starters"]))
     return Result(False, {"slb_host": facts})
 
 

@@ -36,11 +36,11 @@ class Banner:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts of ``host_info``, as a plan needs them. The first three may be None: a subset lacks them."""
+    """Facts of ``host_info``, as a plan needs them. Without the first three, there is no plan."""
 
-    root: bool | None = None
-    engine_container: Container | None = None
-    record: Record | None = None
+    root: bool
+    engine_container: Container
+    record: Record
     machine: str = ""
     addresses: tuple[str, ...] = ()
     running_leftovers: tuple[Name, ...] = ()
@@ -104,20 +104,16 @@ def checked(hint: Any, value: Any, place: str) -> Any:
 def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed) -> State:
     """Return the observed state of a host. ``slb_host``: of the module ``host_info``. Raises FleetError."""
     facts: Facts = checked(Facts, slb_host, "")
-    # Without these, there is no plan.
-    root: bool = checked(bool, facts.root, "root")
-    container = facts.engine_container or checked(Container, None, "engine_container")
-    record = facts.record or checked(Record, None, "record")
-    record = replace(record, engine=checked(Engine, slb_host["record"], "record"))
+    record = replace(facts.record, engine=checked(Engine, slb_host["record"], "record"))
     if record.verified_name.startswith("slb-leftover-"):
         record = replace(record, verified_name="")
     return State(
         engine=engine,
-        container=container,
+        container=facts.engine_container,
         record=record,
         listed=listed,
         addresses=facts.addresses,
-        is_root=root,
+        is_root=facts.root,
         running_leftovers=facts.running_leftovers[:5],
         stopped_leftovers=tuple(filter(_LEFTOVER.fullmatch, facts.stopped_leftovers)),
         ports=facts.ports,

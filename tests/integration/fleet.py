@@ -102,7 +102,7 @@ class OneHost:
         return self.fleet.shell(self.name, script)
 
     def facts(self) -> dict[str, Any]:
-        found = self.fleet.module(self.name, "host_info", subset=["engine_container", "record"])["slb_host"]
+        found = self.fleet.module(self.name, "host_info")["slb_host"]
         return dict(found)
 
     def set_aside(self, check: bool = False, **options: Any) -> dict[str, Any]:

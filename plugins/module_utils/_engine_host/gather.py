@@ -4,7 +4,7 @@
 """The facts of an engine host that the module ``host_info`` returns. Nothing is changed."""
 
 import os
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, Sequence
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
     container,
@@ -18,34 +18,28 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container i
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record import Record
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, processes
 
-SUBSETS = ("engine_container", "record", "ports", "motd")
 
-
-def gather_facts(subset: List[str], ignored_starters: Sequence[str] = ()) -> Dict[str, Any]:
-    """Return the facts of ``subset``. A healthy host costs one command and no search for a manager."""
+def gather_facts(ignored_starters: Sequence[str] = ()) -> Dict[str, Any]:
+    """Return the facts. A healthy host costs one command and no search for a manager."""
     engine_record = record.read()
     engine = container.find_container()
     # Only the recorded container needs no further question.
     is_healthy = (
         engine.state == "running" and engine_record.state == "verified" and engine.id == engine_record.last_verified
     )
-    facts: Dict[str, Any] = {
+    of_container = _gather_container(engine, is_healthy, ignored_starters)
+    leftovers = _find_leftovers(engine_record, engine)
+    return {
         "root": os.geteuid() == 0,
         "machine": _identify_machine(),
         "addresses": sockets.find_addresses(),
+        "engine_container": of_container,
+        "running_leftovers": sorted(name for name, is_up in leftovers.items() if is_up),
+        "stopped_leftovers": sorted(name for name, is_up in leftovers.items() if not is_up),
+        "record": _gather_record(engine_record, engine, is_healthy),
+        "ports": sockets.find_listening(engine),
+        "motd": motd.gather_banner(),
     }
-    if "engine_container" in subset:
-        facts["engine_container"] = _gather_container(engine, is_healthy, ignored_starters)
-        leftovers = _find_leftovers(engine_record, engine)
-        facts["running_leftovers"] = sorted(name for name, is_up in leftovers.items() if is_up)
-        facts["stopped_leftovers"] = sorted(name for name, is_up in leftovers.items() if not is_up)
-    if "record" in subset:
-        facts["record"] = _gather_record(engine_record, engine, is_healthy)
-    if "ports" in subset:
-        facts["ports"] = sockets.find_listening(engine)
-    if "motd" in subset:
-        facts["motd"] = motd.gather_banner()
-    return facts
 
 
 def _gather_container(engine: Container, is_healthy: bool, ignored: Sequence[str]) -> Dict[str, Any]:

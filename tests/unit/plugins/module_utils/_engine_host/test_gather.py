@@ -1,4 +1,4 @@
-"""The facts of a host: only the requested subsets, and unknown instead of zero."""
+"""The facts of a host: unknown instead of zero."""
 
 import os
 
@@ -10,7 +10,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record impo
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.runtimes import Monitor
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.sockets import Connections
 
-ALWAYS = {"root", "machine", "addresses"}
 PEERS = [f"192.0.2.{number}:4" for number in range(7)]
 
 
@@ -18,7 +17,7 @@ PEERS = [f"192.0.2.{number}:4" for number in range(7)]
 def facts(tmp_path, monkeypatch):
     """Return the facts of a host with this container and these connections."""
 
-    def read(*subset, engine=None, connections=None):
+    def read(*, engine=None, connections=None):
         monkeypatch.setattr(record, "PATH", str(tmp_path / "facts.d" / "slb_engine.fact"))
         monkeypatch.setattr(container, "find_container", lambda *_unused: engine or Container("absent"))
         monkeypatch.setattr(
@@ -26,23 +25,9 @@ def facts(tmp_path, monkeypatch):
         )
         monkeypatch.setattr(container, "find_manager", lambda *_unused: None)
         monkeypatch.setattr(sockets, "find_connections", lambda _engine: connections or Connections([]))
-        return gather.gather_facts(list(subset))
+        return gather.gather_facts()
 
     return read
-
-
-@pytest.mark.parametrize(
-    ("subset", "keys"),
-    [
-        ("engine_container", {"engine_container", "running_leftovers", "stopped_leftovers"}),
-        ("record", {"record"}),
-        ("ports", {"ports"}),
-        ("motd", {"motd"}),
-    ],
-)
-def test_facts_have_the_subset_only(facts, subset, keys):
-    assert facts(subset).keys() == ALWAYS | keys
-    assert facts().keys() == ALWAYS
 
 
 @pytest.mark.parametrize(("user", "is_root"), [(0, True), (1000, False)])
@@ -56,7 +41,7 @@ def test_facts_tell_root(facts, monkeypatch, user, is_root):
     [(Connections(None), None, []), (Connections([]), 0, []), (Connections(PEERS, 2), 7, PEERS[:5])],
 )
 def test_facts_count_connections(facts, connections, count, peers):
-    seen = facts("engine_container", connections=connections)["engine_container"]
+    seen = facts(connections=connections)["engine_container"]
     assert (seen["connections"], seen["peers"], seen["outbound"]) == (count, peers, connections.outbound)
 
 
@@ -78,6 +63,6 @@ def test_facts_of_a_running_engine_have_its_running_leftover(facts, monkeypatch,
     monkeypatch.setattr(runtimes, "find_monitors", lambda: monitors)
     leftover = SetAside(aside, "slb-leftover-9", "docker", "no", "running", 10, "replace") if aside else None
     monkeypatch.setattr(record, "read", lambda: Record(set_aside=leftover))
-    found = facts("engine_container", engine=engine)
+    found = facts(engine=engine)
     assert found["running_leftovers"] == leftovers
     assert found["stopped_leftovers"] == (["slb-leftover-2"] if "slb-leftover-1" in leftovers else [])
