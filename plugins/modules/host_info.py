@@ -207,17 +207,12 @@ slb_host:
             exists:
               description: Whether the container exists; null if this is unknown, or was not checked because the engine is healthy.
               type: bool
-            now:
-              description: State of the container now; null if it was not checked.
-              type: str
         earlier:
           description: The container that was set aside before RV(slb_host.record.set_aside), with the same keys.
           type: dict
-        verified_container:
-          description: State of the container RV(slb_host.record.last_verified); null if this is the present container C(slb).
-          type: str
         verified_name:
-          description: Name of that container; null if it is gone or if this is the present container C(slb).
+          description: >-
+            Name of the container RV(slb_host.record.last_verified); null if it is gone or if this is the present container C(slb).
           type: str
     running_leftovers:
       description:
@@ -269,10 +264,6 @@ slb_host:
           description: C(/run/motd.dynamic) and the login banner, if not empty, each with C(source) and C(bytes).
           type: list
           elements: dict
-        backups:
-          description: Backups of the login banner, in the same folder.
-          type: list
-          elements: str
 """
 
 from typing import Any, Dict

@@ -123,7 +123,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(sockets, "find_connections", _find_connections)
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])
-    patch.setattr(motd, "gather_banner", lambda: {"path": motd.PATH, "bytes": 0, "sources": [], "backups": []})
+    patch.setattr(motd, "gather_banner", lambda: {"path": motd.PATH, "bytes": 0, "sources": []})
     patch.setattr(transport, "find_proxy", lambda *_arguments: "")
     patch.setattr(transport, "_bounded", _bounded)
     patch.setattr(transport.Transport, "_transfer", _transfer(transport.Transport._transfer))

@@ -79,7 +79,7 @@ class Engine:
             "record": dict(self._record),
             "running_leftovers": [],
             "ports": [{"port": 22, "process": "sshd", "container": None}],
-            "motd": {"path": "/etc/motd", "target": None, "bytes": 0, "sources": [], "backups": []},
+            "motd": {"path": "/etc/motd", "target": None, "bytes": 0, "sources": []},
         }
         return {"slb_host": facts}
 

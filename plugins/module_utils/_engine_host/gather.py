@@ -76,22 +76,19 @@ def _find_leftovers(engine_record: Record, engine: Container) -> Dict[str, bool]
 
 
 def _gather_record(engine_record: Record, engine: Container, is_healthy: bool) -> Dict[str, Any]:
-    facts = dict(engine_record.shown(), unwritable=record.find_obstacle(), verified_container=None, verified_name=None)
+    facts = dict(engine_record.shown(), unwritable=record.find_obstacle(), verified_name=None)
     verified = facts["last_verified"]
     for key in ("set_aside", "earlier"):
         leftover = facts[key]
         if leftover and is_healthy:
-            facts[key] = dict(leftover, exists=None, now=None)
+            facts[key] = dict(leftover, exists=None)
         elif leftover:
             now = engine if engine.id == leftover["id"] else container.inspect(leftover["runtime"], leftover["id"])
             is_there = {"absent": False, "unknown": None}.get(now.state, True)
             name = now.name if is_there else leftover["name"]
-            facts[key] = dict(leftover, name=name, exists=is_there, now=now.state)
-    if is_healthy:
-        return facts
-    if verified and verified != engine.id:
-        now = Container("unknown") if engine.state == "unknown" else container.inspect(engine.runtime, verified)
-        facts["verified_container"] = now.state
+            facts[key] = dict(leftover, name=name, exists=is_there)
+    if verified and verified != engine.id and engine.state != "unknown":
+        now = container.inspect(engine.runtime, verified)
         facts["verified_name"] = now.name if now.state not in ("absent", "unknown") else None
     return facts
 

@@ -4,7 +4,6 @@
 """The login banner (MOTD): a long banner, printed after the SSH login, can break a deployment."""
 
 import contextlib
-import glob
 import os
 import time
 from typing import Any, Dict, Iterator, List, Optional
@@ -19,7 +18,7 @@ _SUFFIX = ".slb-fleet"
 
 
 def gather_banner() -> Dict[str, Any]:
-    """Return the sizes of the two files that can be moved or shortened, and the backups of ``PATH``."""
+    """Return the sizes of the two files that can be moved or shortened."""
     sources: List[Dict[str, Any]] = []
     for path in (_DYNAMIC, PATH):
         target = os.path.realpath(path)
@@ -31,7 +30,6 @@ def gather_banner() -> Dict[str, Any]:
         "target": os.path.realpath(PATH) if os.path.islink(PATH) else None,
         "bytes": sum(source["bytes"] for source in sources),
         "sources": sources,
-        "backups": sorted(glob.glob(PATH + _SUFFIX + "*")),
     }
 
 

@@ -1019,7 +1019,7 @@ def test_gather_healthy_host_asks_one_command(host, monkeypatch):
     monkeypatch.setattr(container, "find_manager", lambda *_unused: pytest.fail("a healthy host is searched"))
     facts = gather.gather_facts()
     assert host.runtime.asked == 1
-    assert (facts["record"]["state"], facts["record"]["verified_container"]) == ("verified", None)
+    assert (facts["record"]["state"], facts["record"]["verified_name"]) == ("verified", None)
     assert (facts["record"]["set_aside"]["id"], facts["record"]["set_aside"]["exists"]) == ("c1", None)
     assert facts["machine"].split()[1] == clock.boot_id()
 
@@ -1030,13 +1030,12 @@ def test_gather_shows_what_became_of_the_containers(host):
     facts = gather.gather_facts()
     assert (facts["engine_container"]["state"], facts["running_leftovers"]) == ("absent", [])
     seen = facts["record"]
-    assert (seen["set_aside"]["name"], seen["set_aside"]["exists"], seen["set_aside"]["now"]) == (name, True, "exited")
-    assert (seen["verified_container"], seen["verified_name"]) == ("exited", name)
+    assert (seen["set_aside"]["name"], seen["set_aside"]["exists"], seen["verified_name"]) == (name, True, name)
     host.runtime.set("running")
     assert gather.gather_facts()["running_leftovers"] == [name]
     del host.runtime.containers["c1"]
     seen = gather.gather_facts()["record"]
-    assert (seen["set_aside"]["exists"], seen["verified_container"], seen["verified_name"]) == (False, "absent", None)
+    assert (seen["set_aside"]["exists"], seen["verified_name"]) == (False, None)
     host.runtime.add("c2")
     (host.units / "x.service").write_text(UNIT)
     assert "x.service" in gather.gather_facts()["engine_container"]["manager"]
