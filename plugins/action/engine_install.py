@@ -74,7 +74,6 @@ class ActionModule(HostAction):
             "requests": requests + 1,
             "request_id": request_id,
             "set_aside_as": prepared.get("set_aside_as"),
-            "before": prepared.get("before"),
         }
         if self._task.check_mode:
             return {**result, "requests": requests, "msg": f"Would request the installation of {host.engine.name}."}
@@ -131,7 +130,7 @@ class ActionModule(HostAction):
         if failure and "answer" not in failure.values:
             # No answer: the request was not sent.
             code, summary, fix = failure.code, failure.summary, failure.fix
-        values = {"restored": bool(answer.get("restored")), "requests": 1, "after": answer.get("after")}
+        values: dict[str, Any] = {"restored": bool(answer.get("restored")), "requests": 1}
         aside = prepared.get("set_aside_as")
         if answer.get("is_unknown") and not answer.get("failed"):
             # The execution whose answer was lost may have restored it; the role's rescue reads the host again.

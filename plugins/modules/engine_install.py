@@ -56,16 +56,6 @@ request_id:
   returned: success
   type: str
   sample: 6f1d3c0a9b5e4f7a8c2d1e0f9a8b7c6d
-before:
-  description: The container C(slb) before the task, with the keys of RV(slb.fleet.host_info#module:slb_host.engine_container).
-  returned: success
-  type: dict
-  sample: {state: exited, name: slb, runtime: docker}
-after:
-  description: The container C(slb) after the task.
-  returned: if the request was not sent or not accepted
-  type: dict
-  sample: {state: absent, name: slb, runtime: docker}
 set_aside_as:
   description: New name of the container that was set aside; null if there was none.
   returned: success

@@ -46,7 +46,7 @@ def prepared(arguments, state="prepared"):
 
 
 def set_aside(arguments):
-    return {**prepared(arguments), "set_aside_as": "slb-leftover-1", "before": {"state": "exited"}}
+    return {**prepared(arguments), "set_aside_as": "slb-leftover-1"}
 
 
 def marked(arguments):
@@ -195,7 +195,7 @@ def test_install_tells_the_host_what_the_plan_expects(node):
     action = Action(set_aside, marked)
     node.host.variables.update(stop_timeout=33, host_timeout=40)
     result = action.act({})
-    assert (result["set_aside_as"], result["before"]) == ("slb-leftover-1", {"state": "exited"})
+    assert result["set_aside_as"] == "slb-leftover-1"
     seen = {"container_id": None, "container_state": "absent", "record_state": "none", "record_request_id": None}
     safety = {"allow_established": False, "remove": False, "ignored_starters": []}
     step = {"request_id": "aa11", **ENGINE, "time_limit": 68, "lock_timeout": 10}
@@ -254,7 +254,7 @@ ASIDE = "slb-leftover-1"
 @pytest.mark.parametrize(
     ("answer", "code", "is_restored", "name"),
     [
-        ({"restored": True, "after": {"state": "running"}}, "install_rejected", True, None),
+        ({"restored": True}, "install_rejected", True, None),
         # Another run has taken over the record, or it is that of an earlier request of the same run.
         *(({"restored": False, "record": each}, "install_rejected", False, ASIDE) for each in (OWN, EARLIER, {}, None)),
         (TAKEN, "name_taken", False, ASIDE),
@@ -269,7 +269,6 @@ def test_restore_after_a_rejection_is_reported(node, answer, code, is_restored, 
     assert (error.code, values.get("restored"), values.get("set_aside_as")) == (code, is_restored, name)
     if is_restored is not None:
         assert (values["outcome"], values["requests"], bool(error.fix)) == ("rejected", 1, True)
-        assert values["after"] == ({"state": "running"} if is_restored else None)
 
 
 def test_restore_whose_answer_was_lost_is_unknown(node):
