@@ -31,10 +31,6 @@ options:
   container_id:
     description: Identifier of the container to set aside or start. If the container C(slb) has another one, the task fails.
     type: str
-  container_state:
-    description: State of the container to set aside. If the container C(slb) has another state, the task fails.
-    type: str
-    choices: [absent, created, running, restarting, paused, exited]
 notes:
   - A container that systemd, compose, swarm or Kubernetes would start again is not stopped.
   - Podman before 3.0 cannot rename containers. Podman before 5.1 cannot change a restart policy; C(podman-restart.service)
@@ -99,14 +95,13 @@ ARGUMENTS = {
     **steps.ARGUMENTS,
     "state": dict(type="str", choices=["set_aside", "restored", "started"], required=True),
     "container_id": dict(type="str"),
-    "container_state": dict(type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"]),
 }
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside, restore or start it."""
     if options["state"] == "set_aside":
-        expected = {key: options[key] for key in ("container_id", "container_state") if options[key] is not None}
+        expected = {"container_id": options["container_id"]} if options["container_id"] else {}
         return steps.set_aside(dict(options, expected=expected, request_id=None), check_mode)
     if options["state"] == "started":
         return steps.start(options, check_mode)
