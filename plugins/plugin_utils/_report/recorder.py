@@ -34,8 +34,6 @@ _LATE = "Collect late hosts"
 _OF_RUN = "Download the license"
 """Play of a rollout whose failure is not one of a host: it ends the run."""
 _PARTIALLY = "container_partially_restored"
-_SOONEST_SECONDS, _FEWEST, _SMALLEST_SHARE = 20, 3, 0.1
-"""With less, the pace of the other hosts is not known."""
 _WAIT_SECONDS = 10
 _WITH_PLANS = (_ROLLOUT, _AUDIT, *_SET_ASIDE, "slb.fleet.diagnose")
 
@@ -59,7 +57,6 @@ class _Host:
     steps: set[str] = field(default_factory=set)
     tasks: dict[str, float] = field(default_factory=dict)
     seconds: float = 0
-    play: int = -1
     has_begun: bool = False
     is_late: bool = False
     batch: int | None = None
@@ -100,8 +97,7 @@ class Recorder:
         self._hosts: dict[str, _Host] = {}
         self.left_out: dict[str, None] = {}
         self._batches: list[Batch] = []
-        self._play, self._play_name, self._play_began = -1, "", began
-        self._taken: set[str] = set()
+        self._play_name, self._taken = "", set[str]()
         self._cause: tuple[str, Ending, Observed] | None = None
         self._nodes: dict[str, None] = {}
         self._unknown: dict[UnknownEngine, None] = {}
@@ -127,10 +123,9 @@ class Recorder:
             return
         # Ansible starts a play again for each batch, and may give each one another identity.
         if name != self._play_name or taken & self._taken:
-            self._play, self._play_name, self._play_began, self._taken = self._play + 1, name, now, set()
+            self._play_name, self._taken = name, set()
             for each in named:
-                host = self._hosts.setdefault(each, _Host())
-                host.play, host.has_begun = self._play, False
+                self._hosts.setdefault(each, _Host()).has_begun = False
         self._taken |= taken
         self._end_batch(now)
         if taken:
@@ -226,25 +221,16 @@ class Recorder:
         return Document(replace(run, next=next_command(run, hosts, self.folder)), hosts, plan, tuple(self._unknown))
 
     def progress(self, now: float) -> str:
-        """Return such as: 412/500 healthy · 3 failed · longest wait edge-7 42 s · about 6 min left."""
-        hosts = self._hosts.values()
-        settled = [(host, status) for host in hosts if (status := self._settled(host))]
-        kinds = Counter(status for _host, status in settled)
-        parts = [f"{kinds['healthy']}/{len(hosts)} healthy"]
+        """Return such as: 412/500 healthy · 3 failed · longest wait edge-7 42 s."""
+        kinds = Counter(filter(None, map(self._settled, self._hosts.values())))
+        parts = [f"{kinds['healthy']}/{len(self._hosts)} healthy"]
         if self._run.is_read_only:
-            parts = [f"{len(settled)}/{len(hosts)} checked", f"{kinds['healthy']} healthy"]
+            parts = [f"{kinds.total()}/{len(self._hosts)} checked", f"{kinds['healthy']} healthy"]
         parts += [f"{kinds[status]} {status}" for status in ("failed", "unreachable") if kinds[status]]
         waits = ((start, name) for name, host in self._hosts.items() for start in host.tasks.values())
         start, name = min(waits, default=(now, ""))
         if now - start >= _WAIT_SECONDS:
             parts.append(f"longest wait {name} {now - start:.0f} s")
-        in_play = sum(1 for host in hosts if host.play == self._play)
-        ended = sum(1 for host, _status in settled if host.play == self._play and not host.tasks)
-        seconds = now - self._play_began
-        if seconds >= _SOONEST_SECONDS and in_play > ended >= max(_FEWEST, _SMALLEST_SHARE * in_play):
-            left = seconds / ended * (in_play - ended)
-            shown = f"{left / 60:.0f} min" if left >= 90 else f"{max(10, round(left, -1)):.0f} s"
-            parts.append(f"about {shown} left")
         return " · ".join(parts)
 
     def _entry(self, name: str, host: _Host) -> HostEntry:

@@ -345,12 +345,12 @@ def test_no_secret_can_come_in_because_fields_are_taken_by_name():
 @pytest.mark.parametrize(
     ("playbook", "expected"),
     [
-        ("slb.fleet.diagnose", "4/6 checked · 1 healthy · 1 failed · 1 unreachable · about 50 s left"),
-        ("slb.fleet.audit", "4/6 checked · 1 healthy · 2 failed · 1 unreachable · about 50 s left"),
-        ("slb.fleet.rollout", "1/6 healthy · 1 failed · 1 unreachable · longest wait edge-5 20 s · about 2 min left"),
+        ("slb.fleet.diagnose", "4/6 checked · 1 healthy · 1 failed · 1 unreachable"),
+        ("slb.fleet.audit", "4/6 checked · 1 healthy · 2 failed · 1 unreachable"),
+        ("slb.fleet.rollout", "1/6 healthy · 1 failed · 1 unreachable · longest wait edge-5 20 s"),
     ],
 )
-def test_progress_counts_waits_and_estimates(playbook, expected):
+def test_progress_counts_and_names_the_longest_wait(playbook, expected):
     run = told.RecordedRun(playbook).play("check", *(f"edge-{number}" for number in range(1, 7)))
     run.plan("edge-1", told.HEALTHY, 30)
     run.plan("edge-2", told.ABSENT, 30)
@@ -364,14 +364,6 @@ def test_progress_counts_waits_and_estimates(playbook, expected):
         run.start("edge-5")
         run.now += 20
     assert run.recorder.progress(run.now) == expected
-
-
-@pytest.mark.parametrize(("hosts", "settled", "seconds"), [(3, 1, 600), (500, 40, 600), (500, 500, 600), (9, 6, 5)])
-def test_progress_estimates_nothing_from_few_hosts(hosts, settled, seconds):
-    run = told.RecordedRun().play("check", *(f"edge-{number}" for number in range(hosts)))
-    for number in range(settled):
-        run.plan(f"edge-{number}", told.HEALTHY, 0)
-    assert "left" not in run.recorder.progress(run.now + seconds)
 
 
 @pytest.mark.parametrize(
