@@ -9,13 +9,13 @@ import contextlib
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import mktime_tz, parsedate_tz
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask, names_secret
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import names_secret
 
 MESSAGE_LENGTH = 300
 """Maximum number of characters of a message that is shown."""
@@ -120,18 +120,6 @@ def find_texts(value: Any) -> Iterator[str]:
             pending += [each for key, each in reversed(item.items()) if not names_secret(key)]
         elif isinstance(item, list):
             pending += reversed(item)
-
-
-def show_answer(answer: Answer, message: str, secrets: Iterable[str]) -> str:
-    """Return status and message of ``answer`` without ``secrets``, as in 'HTTP 503: maintenance'."""
-    secrets = list(secrets)
-    text = show(mask(message, secrets), 80)
-    text = f"{answer.defect}: {text}" if answer.defect and text else answer.defect or text
-    if answer.location:
-        text = f"redirect to {show(mask(answer.location, secrets), 100)}"
-    wait = answer.headers.get("Retry-After", "")[:30]
-    wait = f" (retry after {show(mask(wait, secrets))})" if wait and answer.status in (429, 502, 503, 504) else ""
-    return f"HTTP {answer.status}{wait}{f': {text}' if text else ''}".rstrip(".")
 
 
 def show(text: str, length: int = MESSAGE_LENGTH) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show, show_answer
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import MESSAGE_LENGTH, Answer, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, Row, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import (
@@ -185,12 +185,17 @@ class Client:
 
     def describe(self, answer: Answer, message: str | None = None) -> str:
         """Return status and message of ``answer``, without secrets, as in 'HTTP 503: maintenance'."""
-        text = Case("list", answer).message if message is None else message
-        return show_answer(answer, text, self._secrets)
+        text = self.shown(Case("list", answer).message if message is None else message, 80)
+        text = f"{answer.defect}: {text}" if answer.defect and text else answer.defect or text
+        if answer.location:
+            text = f"redirect to {self.shown(answer.location, 100)}"
+        wait = self.shown(answer.headers.get("Retry-After", "")[:30])
+        wait = f" (retry after {wait})" if wait and answer.status in (429, 502, 503, 504) else ""
+        return f"HTTP {answer.status}{wait}{f': {text}' if text else ''}".rstrip(".")
 
-    def shown(self, message: str) -> str:
-        """Return a message without secrets, at most 300 characters."""
-        return show(mask(message, self._secrets))
+    def shown(self, message: str, length: int = MESSAGE_LENGTH) -> str:
+        """Return at most ``length`` characters of a message, without secrets."""
+        return show(mask(message, self._secrets), length)
 
     def failure(self, code: str, state: str, request: Request, answer: Answer, fix: str, shown: str = "") -> FleetError:
         """Return the error ``code`` for ``answer``, which is shown as ``describe`` does, or as ``shown``.

@@ -6,7 +6,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer 
     Answer,
     find_texts,
     show,
-    show_answer,
 )
 
 
@@ -71,18 +70,3 @@ def test_texts_have_no_values_of_secret_keys():
 def test_shown_text_is_printable_and_short():
     assert show("bad\x1b[2J\u202e\n \0" + "x" * 1000) == ("bad [2J " + "x" * 1000)[:300]
     assert show("a" * 9, 4) == "aaaa"
-
-
-@pytest.mark.parametrize(
-    ("status", "headers", "message", "defect", "shown"),
-    [
-        (503, {}, "Maintenance.", "", "HTTP 503: Maintenance"),
-        (503, {"Retry-After": "37"}, "", "", "HTTP 503 (retry after 37)"),
-        (500, {"Retry-After": "37"}, "no", "", "HTTP 500: no"),
-        (200, {}, "half", "the body is incomplete", "HTTP 200: the body is incomplete: half"),
-        (302, {"Location": "https://u:pw@x.example/a?token=t0p#x"}, "", "", "HTTP 302: redirect to https://x.example/a"),
-        (400, {}, "got s3cret&1, sorry", "", "HTTP 400: got ********, sorry"),
-    ],
-)  # fmt: skip
-def test_answer_is_shown_with_status_and_cause(status, headers, message, defect, shown):
-    assert show_answer(Answer(status, headers, b"", defect), message, ("s3cret&1",)) == shown

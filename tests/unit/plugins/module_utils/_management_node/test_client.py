@@ -100,3 +100,19 @@ def test_session_that_was_only_denied_has_not_served(monkeypatch):
     client = Client(Connection("https://console.example", username="admin", password="x"))
     assert client.call(Request("list", "GET", "/e")).status == 403
     assert code_of(client.call, Request("list", "GET", "/e")) == "login_rejected"
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "message", "defect", "shown"),
+    [
+        (503, {}, "Maintenance.", "", "HTTP 503: Maintenance"),
+        (503, {"Retry-After": "37"}, "", "", "HTTP 503 (retry after 37)"),
+        (500, {"Retry-After": "37"}, "no", "", "HTTP 500: no"),
+        (200, {}, "half", "the body is incomplete", "HTTP 200: the body is incomplete: half"),
+        (302, {"Location": "https://u:pw@x.example/a?token=t0p#x"}, "", "", "HTTP 302: redirect to https://x.example/a"),
+        (400, {}, "got s3cret&1, sorry", "", "HTTP 400: got ********, sorry"),
+    ],
+)  # fmt: skip
+def test_answer_is_shown_with_status_and_cause(status, headers, message, defect, shown):
+    client = Client(Connection("https://console.example", password="s3cret&1"))
+    assert client.describe(Answer(status, headers, b"", defect), message) == shown
