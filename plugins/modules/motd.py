@@ -16,14 +16,10 @@ options:
     description:
       - V(aside) - rename a banner that is not empty to C(/etc/motd.slb-fleet). An earlier backup of that name gets the UTC
         time as a suffix.
-      - V(restored) - rename C(/etc/motd.slb-fleet) to O(path). If there is a new banner, the task fails.
+      - V(restored) - rename C(/etc/motd.slb-fleet) to C(/etc/motd). If there is a new banner, the task fails.
     type: str
     choices: [aside, restored]
     required: true
-  path:
-    description: Path of the login banner.
-    type: path
-    default: /etc/motd
 seealso:
   - module: slb.fleet.host_info
 """
@@ -60,17 +56,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import motd
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
-ARGUMENTS = {
-    "state": dict(type="str", choices=["aside", "restored"], required=True),
-    "path": dict(type="path", default=motd.PATH),
-}
+ARGUMENTS = {"state": dict(type="str", choices=["aside", "restored"], required=True)}
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Move the banner aside or restore it."""
-    if options["state"] == "aside":
-        return motd.move_aside(options["path"], check_mode)
-    return motd.restore(options["path"], check_mode)
+    move = motd.move_aside if options["state"] == "aside" else motd.restore
+    return move(motd.PATH, check_mode)
 
 
 def main() -> None:

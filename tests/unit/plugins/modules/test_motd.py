@@ -40,12 +40,12 @@ def _codes(operation, options):
         (motd, {"state": "restored"}, "motd_not_moved"),
     ],
 )
-def test_ordinary_user_fails_in_check_mode_too(tmp_path, module, options, code):
+def test_ordinary_user_fails_in_check_mode_too(monkeypatch, tmp_path, module, options, code):
     folder = tmp_path / "etc"
     folder.mkdir()
     (folder / "motd").write_text("Welcome")
     if module is motd:
-        options = {**options, "path": str(folder / "motd")}
+        monkeypatch.setattr(module.motd, "PATH", str(folder / "motd"))
         if options["state"] == "restored":
             (folder / "motd").rename(folder / "motd.slb-fleet")
     for path in (tmp_path, *tmp_path.parents[:3]):
