@@ -37,12 +37,6 @@ attributes:
       - Runs on the engine host, with Python 3.6 or later and its standard library.
       - Needs root there. Set C(become) if the connection uses another user.
     support: full
-  become:
-    description: Can be used with the keyword C(become).
-    support: full
-  delegation:
-    description: Can be used with C(delegate_to), to act on another engine host.
-    support: full
 """
 
     CONTROLLER = r"""
@@ -53,13 +47,6 @@ attributes:
       - Runs in the controller's own process, without C(delegate_to) and without C(become).
       - If the task is delegated to another host than the controller, it runs there as a module
         and needs Python 3.10 or later and the Python package C(requests) on that host.
-    support: full
-  become:
-    description: Can be used with the keyword C(become). On the controller it has no effect.
-    support: partial
-    details: Only if the task is delegated.
-  delegation:
-    description: Can be used with C(delegate_to).
     support: full
 """
 
