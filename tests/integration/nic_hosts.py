@@ -103,10 +103,9 @@ def across_a_reboot(seen: dict[str, Any]) -> dict[str, Any]:
 
 
 def across_a_restart(seen: dict[str, Any]) -> dict[str, Any]:
-    """Return a dump without NetworkManager's word for who configured an interface: 1.30 forgets it at some starts."""
+    """Return a dump without what NetworkManager 1.30 changes at some starts: who configured an interface, and how."""
     return {
-        key: str(value).replace(" (externally)", "") if key.startswith("device ") else value
-        for key, value in seen.items()
+        key: str(value).replace(" (externally)", "").replace("'noprefixroute', ", "") for key, value in seen.items()
     }
 
 

@@ -336,8 +336,11 @@ def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> Optional[i
             return "NetworkManager does not report the interface as connected", _SEE_JOURNAL
     except FleetError as error:
         return error.summary.rstrip("."), _SEE_JOURNAL
-    # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers.
-    _write_ipv6(name, entry, "forwarding", "accept_ra")
+    # NetworkManager 1.30 switches forwarding off, and all versions have the kernel listen to routers, and restore what
+    # disable_ipv6 was when they began to manage the interface.
+    for key, value in entry["ipv6"].items():
+        with contextlib.suppress(OSError), open(rollback.IPV6.format(name, key), "w") as stream:
+            stream.write(value)
     return None
 
 
@@ -451,13 +454,6 @@ def _read_ipv6(name: str) -> Dict[str, str]:
     keys = ("forwarding", "accept_ra", "addr_gen_mode", "disable_ipv6")
     values = {key: processes.read_file(rollback.IPV6.format(name, key)).strip() for key in keys}
     return {key: value for key, value in values.items() if value}
-
-
-def _write_ipv6(name: str, entry: Dict[str, Any], *keys: str) -> None:
-    """Write the settings that NetworkManager changed when it connected the interface."""
-    for key in [key for key in keys if key in entry["ipv6"]]:
-        with contextlib.suppress(OSError), open(rollback.IPV6.format(name, key), "w") as stream:
-            stream.write(entry["ipv6"][key])
 
 
 def _zone(name: str) -> str:

@@ -397,8 +397,9 @@ def kernel(host, **values):
         (dict(IPV6, accept_ra="2"), False, {"forwarding": "0", "accept_ra": "1"}, dict(IPV6, accept_ra="2")),
         (dict(IPV6, accept_ra="0"), True, {"forwarding": "0", "accept_ra": "1"}, IPV6),
         (dict(IPV6, disable_ipv6="1"), False, {"forwarding": "0"}, dict(IPV6, disable_ipv6="1")),
+        (IPV6, False, {"disable_ipv6": "1"}, IPV6),
     ],
-    ids=["without lease", "with forwarding and routers", "with lease", "without IPv6"],
+    ids=["without lease", "with forwarding and routers", "with lease", "without IPv6", "IPv6 was off earlier"],
 )
 def test_adopt_keeps_the_ipv6_settings_of_the_kernel(host, before, has_lease, written, after):
     """NetworkManager 1.30 switches forwarding off; with a lease, it listens to routers in place of the kernel."""
