@@ -231,10 +231,6 @@ slb_host:
         port:
           description: Number of the port.
           type: int
-        addresses:
-          description: Local addresses.
-          type: list
-          elements: str
         process:
           description: Name of the process; null without root.
           type: str

@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import struct
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
@@ -24,9 +24,8 @@ _LOCAL_ADDRESS = re.compile(r"\|-- (\S+)\s+/32 host LOCAL")
 
 
 class Socket(NamedTuple):
-    """A line of /proc/net/tcp or tcp6."""
+    """A line of /proc/net/tcp or tcp6. ``port``: the local one."""
 
-    address: str
     port: int
     remote: str
     remote_port: int
@@ -102,23 +101,19 @@ def find_listening(engine: Container) -> List[Dict[str, Any]]:
     At most 500: those of the engine, then the lowest. ``process`` and ``pid`` are null without root.
     """
     owners = _owners()
-    addresses: Dict[Tuple[int, Optional[int]], Set[str]] = {}
-    for entry in _read_tables(os.getpid()):
-        if entry.state == _LISTEN:
-            addresses.setdefault((entry.port, owners.get(entry.inode)), set()).add(entry.address)
-    pids = {key[1] for key in addresses}
+    listening = {(entry.port, owners.get(entry.inode)) for entry in _read_tables(os.getpid()) if entry.state == _LISTEN}
+    pids = {pid for _port, pid in listening}
     names = {pid: processes.read(pid, "comm").strip() or None for pid in pids}
     of_engine = {pid for pid in pids if _belongs(pid, engine)}
     ports = [
         {
             "port": port,
-            "addresses": sorted(some),
             "pid": pid,
             "process": names[pid],
             "container": _container_of(pid),
             "engine": port in engine.published_ports or pid in of_engine,
         }
-        for (port, pid), some in sorted(addresses.items(), key=lambda item: (item[0][0], item[0][1] or 0))
+        for port, pid in sorted(listening, key=lambda each: (each[0], each[1] or 0))
     ]
     ports.sort(key=lambda port: not port["engine"])
     return sorted(ports[:_MAX_PORTS], key=lambda port: (port["port"], port["pid"] or 0))
@@ -150,10 +145,10 @@ def parse_table(text: str) -> List[Socket]:
     sockets = []
     for line in text.splitlines()[1:]:
         fields = line.split()
-        address, port = fields[1].split(":")
+        port = int(fields[1].split(":")[1], 16)
         remote, remote_port = fields[2].split(":")
         end, remote_end = f"{_address(remote)}:{int(remote_port, 16)}", int(remote_port, 16)
-        sockets.append(Socket(_address(address), int(port, 16), end, remote_end, int(fields[3], 16), int(fields[9])))
+        sockets.append(Socket(port, end, remote_end, int(fields[3], 16), int(fields[9])))
     return sockets
 
 
