@@ -66,7 +66,7 @@ def test_frozen_host_fails_and_the_others_are_verified(sites):
     frozen, *others = sites
     docker.run(["pause", frozen.host.container])
     try:
-        rollout = sites.play("slb.fleet.rollout", slb_host_timeout=15)
+        rollout = sites.play("slb.fleet.rollout", slb_host_timeout=40)
     finally:
         docker.run(["unpause", frozen.host.container])
     # A connection that was open before lets the task begin.
