@@ -56,15 +56,8 @@ class Fleet:
     def module(self, host: str, module: str, check: bool = False, **options: Any) -> dict[str, Any]:
         """Runs one module of the collection on one host and returns its result."""
         with tempfile.TemporaryDirectory() as tree:
-            arguments = [
-                "-m",
-                f"slb.fleet.{module}",
-                "-a",
-                json.dumps(options),
-                "-t",
-                tree,
-                *(["--check"] if check else []),
-            ]
+            given = ["-a", json.dumps(options)] if options else []
+            arguments = ["-m", f"slb.fleet.{module}", *given, "-t", tree, *(["--check"] if check else [])]
             ended = self._run("ansible", host, *arguments)
             result = Path(tree) / host
             assert result.exists(), ended.output
