@@ -182,7 +182,7 @@ def _lock(*arguments: Any, real: Any = locks.is_got, **options: Any) -> bool:
     return real(*arguments, **options)
 
 
-def _attempt(argv: list[str], timeout: float, given: str = "") -> commands.Completed:
+def _attempt(argv: list[str], timeout: float) -> commands.Completed:
     status, out, error, is_killed = HERE.world.command(argv, timeout)
     return commands.Completed(argv, status, out, error, is_killed)
 

@@ -36,15 +36,15 @@ def find(name: str) -> Optional[str]:
     return shutil.which(name, path=_path())
 
 
-def attempt(argv: List[str], timeout: float, stdin: str = "") -> Completed:
-    """Run ``argv`` with the input ``stdin``. Kill the command and its children after ``timeout`` seconds.
+def attempt(argv: List[str], timeout: float) -> Completed:
+    """Run ``argv``. Kill the command and its children after ``timeout`` seconds.
 
     Raises OSError if the command cannot be started.
     """
     # Ansible's run_command has no time limit, and the rollback timer has no module.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function
         argv,
-        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=_environment(),
@@ -52,7 +52,7 @@ def attempt(argv: List[str], timeout: float, stdin: str = "") -> Completed:
     )
     is_killed = False
     try:
-        stdout, stderr = process.communicate(stdin.encode() if stdin else None, timeout=timeout)
+        stdout, stderr = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         is_killed = True
         os.killpg(process.pid, signal.SIGKILL)
