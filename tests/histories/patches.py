@@ -184,7 +184,7 @@ def _lock(*arguments: Any, real: Any = locks.is_got, **options: Any) -> bool:
 
 def _attempt(argv: list[str], timeout: float) -> commands.Completed:
     status, out, error, is_killed = HERE.world.command(argv, timeout)
-    return commands.Completed(argv, status, out, error, is_killed)
+    return commands.Completed(status, out, error, is_killed)
 
 
 def _processes() -> dict[int, dict[str, Any]]:

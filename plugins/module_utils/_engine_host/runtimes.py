@@ -77,11 +77,11 @@ def run(runtime: str, *arguments: str, seconds: float = 0.0) -> commands.Complet
     argv = [runtime, *own, *arguments]
     obstacle = find_obstacle(runtime)
     if obstacle:
-        return commands.Completed(argv, 125, "", obstacle.why)
+        return commands.Completed(125, "", obstacle.why)
     try:
         completed = commands.attempt(argv, limit)
     except OSError as error:
-        return commands.Completed(argv, 127, "", f"the command cannot be started: {error.strerror}")
+        return commands.Completed(127, "", f"the command cannot be started: {error.strerror}")
     return completed._replace(stdout="", stderr=f"no answer within {limit:g} s") if completed.is_killed else completed
 
 

@@ -19,7 +19,6 @@ _OF_RUNTIMES = ("DOCKER_", "CONTAINER", "PODMAN_", "XDG_CONFIG_HOME")
 class Completed(NamedTuple):
     """A command that ended, or was killed at its time limit (``is_killed``)."""
 
-    argv: List[str]
     rc: int
     stdout: str
     stderr: str
@@ -57,7 +56,7 @@ def attempt(argv: List[str], timeout: float) -> Completed:
         is_killed = True
         os.killpg(process.pid, signal.SIGKILL)
         stdout, stderr = process.communicate()
-    return Completed(argv, process.returncode, _text(stdout), _text(stderr), is_killed)
+    return Completed(process.returncode, _text(stdout), _text(stderr), is_killed)
 
 
 def _environment() -> Dict[str, str]:

@@ -66,13 +66,13 @@ class FakeHost:
         is_saved = self.profiles[uuid]["connection.autoconnect"] == "yes"
         return (self.folder / "saved" if is_saved else Path("/run/NetworkManager/system-connections")) / uuid
 
-    def attempt(self, argv: list[str], timeout: float, given: str = "") -> Completed:
+    def attempt(self, argv: list[str], timeout: float) -> Completed:
         line = " ".join(argv)
         if any(part in line for part in self.failing):
-            return Completed(argv, 4, "", "it failed")
+            return Completed(4, "", "it failed")
         program, *words = argv
         answer = getattr(self, "_" + Path(program).name.replace("-", "_").lower())(words)
-        return Completed(argv, *((0, answer) if isinstance(answer, str) else (answer, "")), "")
+        return Completed(*((0, answer) if isinstance(answer, str) else (answer, "")), "")
 
     def _ip(self, words: list[str]) -> Any:
         if "address" in words:

@@ -102,11 +102,11 @@ class FakeRuntime:
         assert argv[0] == self.program
         self.asked += 1
         try:
-            return commands.Completed(argv, 0, self._answer(words), "")
+            return commands.Completed(0, self._answer(words), "")
         except LookupError as error:
-            return commands.Completed(argv, 1, "", str(error.args[0]))
+            return commands.Completed(1, "", str(error.args[0]))
         except TimeoutError:
-            return commands.Completed(argv, -9, "", "", is_killed=True)
+            return commands.Completed(-9, "", "", is_killed=True)
 
     def _find(self, name: str) -> dict[str, Any]:
         for item in self.containers.values():

@@ -518,10 +518,10 @@ def test_old_networkmanager_keeps_an_address_of_another_program(host, monkeypatc
     host.has_lease, host.failing = False, {"busctl"}
     attempt = host.attempt
 
-    def come(argv, timeout, given=""):
+    def come(argv, timeout):
         if "ipv4.method" in argv:
             host.devices["ens9"].addresses = [dict(ADDED)]
-        return attempt(argv, timeout, given)
+        return attempt(argv, timeout)
 
     monkeypatch.setattr(commands, "attempt", come)
     assert code_of(adopt, "ens9") == "network_changed"

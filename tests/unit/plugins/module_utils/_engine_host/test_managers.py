@@ -28,7 +28,7 @@ def host(tmp_path, monkeypatch):
 
     def attempt(argv, timeout):
         blocks = ["\n".join([f"Id={name}", fake.units[name]]) for name in argv[5:] if name in fake.units]
-        return commands.Completed(argv, 0 if fake.units else 1, "\n\n".join(blocks), "")
+        return commands.Completed(0 if fake.units else 1, "\n\n".join(blocks), "")
 
     monkeypatch.setattr(commands, "attempt", attempt)
     return fake

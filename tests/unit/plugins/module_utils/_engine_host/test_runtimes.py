@@ -47,7 +47,7 @@ def host(tmp_path, monkeypatch):
     def attempt(argv, timeout):
         fake.asked.append(argv)
         words = "\n".join(f"{each} other" if "--format" in argv else each for each in fake.ids) if "ps" in argv else ""
-        return commands.Completed(argv, 0 if "ps" in argv else 1, words, "")
+        return commands.Completed(0 if "ps" in argv else 1, words, "")
 
     monkeypatch.setattr(commands, "attempt", attempt)
     return fake

@@ -463,7 +463,7 @@ def test_restore_without_an_answer_after_a_change(host, verb, code):
     """The failure says that the container was changed; one that was restored completely is not a failure."""
     prepare(host)
     host.runtime.changes = []
-    lost = Completed([], 1, "", "Cannot connect to the Docker daemon")
+    lost = Completed(1, "", "Cannot connect to the Docker daemon")
     host.meanwhile = lambda *_unused: lost if verb in host.runtime.changes else None
     if code:
         assert code_of(restore) == code
@@ -520,7 +520,7 @@ def test_prepare_waits_for_a_stop_whose_command_was_killed(host, monkeypatch):
     def kill_client(argv, _timeout):
         if "stop" in argv:
             inspected.append("stop")
-            return Completed(argv, 137, "", "")
+            return Completed(137, "", "")
         if inspected and "inspect" in argv:
             inspected.append("inspect")
             host.runtime.set("running" if len(inspected) < 4 else "exited")
@@ -1179,7 +1179,7 @@ def test_stop_of_a_crash_loop_is_tried_twice(host):
     def lose_process(argv, _timeout):
         if "stop" in argv and not failures:
             failures.append(argv)
-            return Completed(argv, 1, "", "task not found")
+            return Completed(1, "", "task not found")
         return None
 
     host.meanwhile = lose_process
