@@ -226,7 +226,6 @@ def partially_restored(name: str, cause: FleetError) -> FleetError:
         "partially_restored",
         f"Container {name} partially restored: {cause.summary}",
         "Remove the cause, then run `ansible HOST -b -m slb.fleet.engine_container -a state=restored`.",
-        cause=cause.code,
         restored=False,
     )
 

@@ -339,9 +339,7 @@ def _check_unused(slb: Container, allow_established: bool) -> None:
     """Raise FleetError if the container has connections, or if they cannot be seen."""
     inbound = sockets.find_connections(slb).inbound
     if not allow_established and (inbound is None or inbound):
-        error = safety.in_use(None if inbound is None else len(inbound), inbound or [])
-        error.values["connections"] = None if inbound is None else len(inbound)
-        raise error
+        raise safety.in_use(None if inbound is None else len(inbound), inbound or [])
 
 
 def _check_not_managed(slb: Container, options: Dict[str, Any]) -> None:
