@@ -35,10 +35,10 @@ class ActionModule(HostAction):
                 "Use ansible_connection: ssh for this host.",
             )
         result = self.on_host("interface", arguments, attempts=1)
-        token = str(result.pop("token", ""))
+        token = result.pop("token", None)
         dhcp_timeout = int(arguments.get("dhcp_timeout") or _DHCP_SECONDS)
-        if result.pop("pending", None) and not result.get("failed"):
-            self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), dhcp_timeout)
+        if token and not result.get("failed"):
+            self._confirm(str(token), int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), dhcp_timeout)
         warnings = list(_warnings(result, dhcp_timeout))
         return {**result, "warnings": warnings} if warnings else result
 

@@ -66,7 +66,7 @@ ALWAYS = {
 }
 RETURNED: Mapping[str, Mapping[str, Any]] = {
     "host_info": {"slb_host": Facts | None},
-    "_engine_step": {**_CHANGED_CONTAINER, "pending": _Texts | None},
+    "_engine_step": _CHANGED_CONTAINER,
     "engine_container": _CHANGED_CONTAINER,
     "engine_record": {"record": _Dict | None, "has_deleted": bool | None, "is_unknown": bool | None},
     "motd": {**dict.fromkeys(("moved", "restored"), bool | None), "backup_file": str | None},
@@ -78,7 +78,7 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
     },
     "interface": {
         **dict.fromkeys(("adopted", "released", "left_alone"), _Dicts | None),
-        **dict.fromkeys(("rolled_back", "pending"), _Texts | None),
+        "rolled_back": _Texts | None,
         "token": str | None,
     },
 }

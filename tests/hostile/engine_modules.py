@@ -134,13 +134,11 @@ class Engine:
             {"name": "lo", "reason": "not an Ethernet device of the host (loopback)", "fix": "", "never_adopted": True},
             {"name": "ens10", "reason": "no carrier", "fix": "Connect the cable.", "never_adopted": False},
         ]
-        pending = [] if "token" in arguments else ["ens9"]
         return {
             "changed": True,
             "adopted": [_INTERFACE],
             "left_alone": left_alone,
             "rolled_back": [],
-            "pending": pending,
             "token": "0" * 32,
         }
 

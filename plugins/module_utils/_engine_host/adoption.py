@@ -71,7 +71,7 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         adopted: List[Dict[str, Any]] = [
             {"name": interface.name, "mac": interface.mac, "settings": settings[interface.name]} for interface in chosen
         ]
-        values: Dict[str, Any] = {"pending": [], "rolled_back": rolled_back}
+        values: Dict[str, Any] = {"rolled_back": rolled_back}
         if chosen and not check_mode:
             try:
                 adopted, removed = _change(wanted, network, chosen, settings)
@@ -81,7 +81,8 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
                     raise
                 raise _roll_back(folder, error.summary.rstrip("."), error.fix) from error
             reasons.update(removed)
-            values.update(pending=[interface["name"] for interface in adopted], token=wanted.token)
+            if adopted:
+                values["token"] = wanted.token
         left_alone = [
             _skipped(interface, reasons[interface.name])
             for interface in network.interfaces
@@ -118,7 +119,7 @@ def confirm(token: str, check_mode: bool) -> Result:
     folder = os.path.join(CHANGES, token)
     with locked("lock", 1, check_mode):
         if check_mode or os.path.exists(os.path.join(folder, "confirmed")):
-            return Result(False, {"pending": []})
+            return Result(False, {})
         try:
             with open(os.path.join(folder, "change.json")) as stream:
                 change = json.load(stream)
@@ -144,14 +145,13 @@ def confirm(token: str, check_mode: bool) -> Result:
             _write_adopted(before)
             raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.") from None
         _systemctl("stop", f"slb-fleet-{token}.timer")
-    return Result(True, {"pending": []})
+    return Result(True, {})
 
 
 def release(wanted: List[str], check_mode: bool) -> Result:
     """Delete the profiles that ``adopt`` made. Raises FleetError if one of them was changed or is in use."""
     with locked("lock", 1, check_mode):
         rolled_back = _roll_back_stale(check_mode)
-        values: Dict[str, Any] = {"pending": [], "rolled_back": rolled_back}
         adopted = _read_adopted()
         try:
             network = _gather_network()
@@ -159,7 +159,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             if adopted or not all("*" in item for item in wanted):
                 raise
             # Nothing was adopted on a host without NetworkManager.
-            return Result(bool(rolled_back), {"released": [], "left_alone": [], **values})
+            return Result(bool(rolled_back), {"released": [], "left_alone": [], "rolled_back": rolled_back})
         if adopted:
             _check_profiles_can_change()
         released: List[Dict[str, Any]] = []
@@ -186,7 +186,8 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             # Also for a pattern: what was adopted remains.
             raise _not_adopted([*missing, *refused], refused, network, "released", released=released)
         diff = {"before": {interface["name"]: interface["uuid"] for interface in released}, "after": {}}
-        return Result(bool(released or rolled_back), dict(values, released=released, left_alone=left_alone), diff)
+        values = {"released": released, "left_alone": left_alone, "rolled_back": rolled_back}
+        return Result(bool(released or rolled_back), values, diff)
 
 
 def _change(

@@ -54,7 +54,7 @@ def test_adopt_waits_for_its_confirmation(host):
     result = adopt("ens*")
     assert (Path(adoption.CHANGES) / "t1").stat().st_mode & 0o777 == 0o700
     (uuid,) = host.profiles
-    assert (result.changed, result.values["pending"], result.values["rolled_back"]) == (True, ["ens9"], [])
+    assert (result.changed, result.values["token"], result.values["rolled_back"]) == (True, "t1", [])
     (entry,) = result.values["adopted"]
     assert (entry["name"], entry["uuid"], entry["addresses"]) == ("ens9", uuid, ["192.0.2.50/24"])
     assert host.profiles[uuid]["connection.autoconnect"] == "no"
@@ -126,7 +126,7 @@ def test_adopt_in_check_mode_changes_nothing(host):
     result = adopt("ens9", check_mode=True)
     assert (result.changed, result.diff["before"]) == (True, {"ens9": {"state": "disconnected"}})
     assert result.diff["after"]["ens9"] == result.values["adopted"][0]["settings"]
-    assert result.values["pending"] == []
+    assert "token" not in result.values
     assert_untouched(host)
     assert not Path(adoption.CHANGES).exists()
 
@@ -184,7 +184,7 @@ def test_adopt_removes_a_matched_one_that_fails(host, wanted, change, reason):
     """One that does not come up does not end the adoption of the others."""
     host.on_up = change
     result = adopt(*wanted)
-    assert (result.values["pending"], [each["name"] for each in result.values["adopted"]]) == (["ens9"], ["ens9"])
+    assert (result.values["token"], [each["name"] for each in result.values["adopted"]]) == ("t1", ["ens9"])
     assert reason in next(each["reason"] for each in result.values["left_alone"] if each["name"] == "ens10")
     assert result.diff["after"].keys() == {"ens9"}
     assert [profile["ifname"] for profile in host.profiles.values()] == ["ens9"]
@@ -197,7 +197,7 @@ def test_adopt_removes_a_matched_one_that_fails(host, wanted, change, reason):
 def test_adopt_of_matched_ones_that_all_fail_is_no_change(host):
     host.on_up = connecting("ens9", "ens10")
     result = adopt("ens*")
-    assert (result.changed, result.values["adopted"], result.values["pending"]) == (False, [], [])
+    assert (result.changed, result.values["adopted"], "token" in result.values) == (False, [], False)
     assert {"ens9", "ens10"} <= {each["name"] for each in result.values["left_alone"]}
     assert_untouched(host)
 
@@ -289,7 +289,7 @@ def test_adopt_undoes_changes_whose_timer_is_gone(host):
     assert adopt("ens9*", token="t2", check_mode=True).values["rolled_back"] == ["ens10", "ens9"]
     assert (len(host.profiles), bool(change_files("t1"))) == (2, True)
     result = adopt("ens10", token="t3")
-    assert (result.changed, result.values["pending"]) == (True, ["ens10"])
+    assert (result.changed, [each["name"] for each in result.values["adopted"]]) == (True, ["ens10"])
     assert result.values["rolled_back"] == ["ens10", "ens9"]
     assert len(host.profiles) == 1
     assert not change_files("t1")
