@@ -300,15 +300,15 @@ def _check_profiles_can_change() -> None:
 
 def _write_change(folder: str, change: Dict[str, Any]) -> str:
     """Write the change and the script that rolls it back, and return the path of the script."""
-    files.write_atomically(os.path.join(folder, "change.json"), json.dumps(change), 0o600)
+    files.write_atomically(os.path.join(folder, "change.json"), json.dumps(change))
     script = os.path.join(folder, "roll_back")
-    files.write_atomically(script, rollback.make_script(folder, change["interfaces"]), 0o600)
+    files.write_atomically(script, rollback.make_script(folder, change["interfaces"]))
     return script
 
 
 def _arm(folder: str, change: Dict[str, Any], wanted: Wanted) -> None:
     script = _write_change(folder, change)
-    files.write_atomically(os.path.join(folder, "armed"), "", 0o600)
+    files.write_atomically(os.path.join(folder, "armed"), "")
     timer = ["systemd-run", "--collect", f"--on-active={wanted.seconds}", "--timer-property=AccuracySec=100ms"]
     done = commands.attempt([*timer, "--unit", f"slb-fleet-{wanted.token}", "/bin/sh", script], 10)
     if done.rc != 0:
@@ -524,8 +524,8 @@ def _read_adopted() -> Dict[str, Dict[str, Any]]:
 
 def _write_adopted(adopted: Dict[str, Dict[str, Any]]) -> None:
     with files.file_errors(ADOPTED):
-        folders.make_ours(os.path.dirname(ADOPTED), 0o700)
-    files.write_atomically(ADOPTED, json.dumps(adopted, indent=1, sort_keys=True), 0o600)
+        folders.make_ours(os.path.dirname(ADOPTED))
+    files.write_atomically(ADOPTED, json.dumps(adopted, indent=1, sort_keys=True))
 
 
 def _systemctl(*arguments: str) -> bool:

@@ -12,20 +12,17 @@ import tempfile
 from typing import Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 
 NOT_READ = re.compile(r"(~|\.bak|\.orig|\.sample|\.example|\.disabled|\.dpkg-\w+|\.rpm\w+)$")
 """End of the name of a configuration file that its program does not read."""
-_FOLDER_MODE = 0o755
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
 _FIXED = 0x30  # immutable, append only
 
 
-def write_atomically(path: str, content: str, mode: int) -> None:
-    """Replace the content of ``path``, and make its folder. Raises FleetError; ``path`` is then unchanged."""
+def write_atomically(path: str, content: str) -> None:
+    """Replace the content of ``path``, which only root can read. Raises FleetError; ``path`` is then unchanged."""
     with file_errors(path):
-        folders.make(os.path.dirname(path), _FOLDER_MODE)
-        replace(path, content.encode("utf-8"), mode)
+        replace(path, content.encode("utf-8"), 0o600)
 
 
 def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:

@@ -26,8 +26,8 @@ def make(folder: str, mode: int) -> None:
         os.umask(umask)
 
 
-def make_ours(folder: str, mode: int) -> None:
-    """Make the folder. Raises FleetError, before anything is made, if another user can write there, or OSError."""
+def make_ours(folder: str) -> None:
+    """Make the folder, for root only. Raises FleetError before that if another user can write there, or OSError."""
     why = untrusted(folder)
     if why is not None:
         raise FleetError(
@@ -35,7 +35,7 @@ def make_ours(folder: str, mode: int) -> None:
             f"Folder {folder} not safe: {why}. Nothing was written.",
             "Check its content, then run `chown root` and `chmod go-w` on it, and run again.",
         )
-    make(folder, mode)
+    make(folder, 0o700)
 
 
 def untrusted(folder: str) -> Optional[str]:
@@ -53,12 +53,9 @@ def untrusted(folder: str) -> Optional[str]:
             return f"{level} belongs to the user {status.st_uid}"
         # In a sticky folder such as /tmp, users replace only their own files.
         is_shared_safely = level != real and mode & stat.S_ISVTX
-        if mode & _rights_of_others(level) and not is_shared_safely:
+        rights_of_others = _BY_GROUP_OR_OTHERS if _NAME in level.split("/") else _BY_OTHERS
+        if mode & rights_of_others and not is_shared_safely:
             return f"others may write in {level} (mode {mode:04o})"
         if level == "/":
             return None
         level = os.path.dirname(level)
-
-
-def _rights_of_others(level: str) -> int:
-    return _BY_GROUP_OR_OTHERS if _NAME in level.split("/") else _BY_OTHERS

@@ -25,7 +25,7 @@ def locked(name: str, seconds: float, check_mode: bool) -> Iterator[None]:
         return
     path = os.path.join(FOLDER, name)
     with files.file_errors(FOLDER):
-        folders.make_ours(FOLDER, 0o700)
+        folders.make_ours(FOLDER)
     with files.file_errors(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
