@@ -67,19 +67,14 @@ def make_script(folder: str, changed: Dict[str, Dict[str, Any]]) -> str:
         nmcli=_NMCLI,
         uuids=" ".join(entry["uuid"] for entry in changed.values()),
         free=_free_script(changed),
-        restore=_restore_script(changed),
+        restore=restoring_script(changed),
     )
 
 
 def deletion_script(folder: str, entries: Dict[str, Dict[str, Any]]) -> str:
     """Return the shell script that deletes profiles now. It fails if NetworkManager does not delete them."""
     begin = [f"cd {shlex.quote(folder)} || exit 1", _PATIENT_NMCLI, "deleted=yes"]
-    return "\n".join([*begin, _free_script(entries), _restore_script(entries), "[ $deleted = yes ]"])
-
-
-def restoring_script(entries: Dict[str, Dict[str, Any]]) -> str:
-    """Return the shell script that restores what a profile does not hold, after a person has deleted it."""
-    return f"{_NMCLI}\n{_restore_script(entries)}"
+    return "\n".join([*begin, _free_script(entries), restoring_script(entries), "[ $deleted = yes ]"])
 
 
 def _free_script(entries: Dict[str, Dict[str, Any]]) -> str:
@@ -88,8 +83,8 @@ def _free_script(entries: Dict[str, Dict[str, Any]]) -> str:
     return "\n".join([_FREE, *calls])
 
 
-def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
-    """Return a shell script that restores what a profile does not hold, by interface."""
+def restoring_script(entries: Dict[str, Dict[str, Any]]) -> str:
+    """Return the shell script that restores what a profile does not hold, by interface."""
     lines: List[str] = []
     values: List[str] = []
     for name, entry in entries.items():
