@@ -74,13 +74,14 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         values: Dict[str, Any] = {"rolled_back": rolled_back}
         if chosen and not check_mode:
             try:
-                adopted, removed = _change(wanted, network, chosen, settings)
+                up, removed = _change(wanted, network, chosen, settings)
             except FleetError as error:
                 folder = os.path.join(CHANGES, wanted.token)
                 if not os.path.exists(os.path.join(folder, "armed")):
                     raise
                 raise _roll_back(folder, error.summary.rstrip("."), error.fix) from error
             reasons.update(removed)
+            adopted = [{**interface, **up[interface["name"]]} for interface in adopted if interface["name"] in up]
             if adopted:
                 values["token"] = wanted.token
         left_alone = [
@@ -192,10 +193,10 @@ def release(wanted: List[str], check_mode: bool) -> Result:
 
 def _change(
     wanted: Wanted, network: NetworkState, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
-) -> Tuple[List[Dict[str, Any]], Dict[str, interfaces.Reason]]:
+) -> Tuple[Dict[str, Dict[str, Any]], Dict[str, interfaces.Reason]]:
     """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host.
 
-    Return the adopted interfaces, and why others were removed again. Raises FleetError after a rollback.
+    Return UUID and addresses of each adopted one, and why others were removed. Raises FleetError after a rollback.
     """
     if not os.path.isdir("/run/systemd/system"):
         raise FleetError("rollback_impossible", "Adoption refused: no systemd on the host.", "Adopt by hand.")
@@ -216,22 +217,13 @@ def _change(
             raise _roll_back(folder, f"{interface.name} {why}", fix)
     if len(troubles) == len(chosen):
         _roll_back(folder, "no interface is left")
-        return [], troubles
+        return {}, troubles
     if troubles:
         _delete_profiles({name: entries.pop(name) for name in troubles})
         _write_change(folder, change)
-    adopted = [
-        {
-            "name": interface.name,
-            "mac": interface.mac,
-            "uuid": entries[interface.name]["uuid"],
-            "settings": settings[interface.name],
-            "addresses": interface.global_addresses,
-        }
-        for interface in _check(folder, change).interfaces
-        if interface.name in entries
-    ]
-    return adopted, troubles
+    after = [interface for interface in _check(folder, change).interfaces if interface.name in entries]
+    up = {each.name: {"uuid": entries[each.name]["uuid"], "addresses": each.global_addresses} for each in after}
+    return up, troubles
 
 
 def _make_profiles(
@@ -394,14 +386,9 @@ def _find_troubles(names: Set[str], after: NetworkState) -> Dict[str, interfaces
 def _added_addresses(interface: Interface) -> List[str]:
     """Return the addresses that no lease and no router explains. Raises FleetError."""
     lasting = interface.lasting_addresses
-    leased = _leased(interface.name) if lasting else []
+    options = " ".join(nmcli("--fields", "DHCP4,DHCP6", "device", "show", interface.name)) if lasting else ""
+    leased = re.findall(r"\bip6?_address = (\S+)", options.replace("\\", ""))
     return [address for address in lasting if address.partition("/")[0] not in leased]
-
-
-def _leased(name: str) -> List[str]:
-    """Return the addresses that NetworkManager got from DHCP. Raises FleetError."""
-    options = " ".join(nmcli("--fields", "DHCP4,DHCP6", "device", "show", name))
-    return re.findall(r"\bip6?_address = (\S+)", options.replace("\\", ""))
 
 
 def _roll_back(folder: str, why: str, fix: str = _BY_HAND) -> FleetError:
