@@ -116,7 +116,8 @@ class NetworkState(NamedTuple):
 
     @property
     def default_routes(self) -> Set[str]:
-        return {_route_in_words(route) for route in self.routes if _is_default(route)}
+        unicast = [route for route in self.routes if route.get("type", "unicast") == "unicast"]
+        return {_route_in_words(route) for route in unicast if route.get("dst") == "default"}
 
     def others(self, names: Set[str]) -> Set[str]:
         """Return addresses and routes of all interfaces but ``names`` and those of containers, in words.
@@ -148,7 +149,8 @@ def gather_network() -> NetworkState:
     profiles: List[Profile] = []
     trouble = None
     try:
-        devices = _devices()
+        shown = _blocks(nmcli("-f", ",".join(_DEVICE_FIELDS), "device", "show"))
+        devices = {each["GENERAL.DEVICE"]: each for each in shown}
         profiles = _profiles()
     except FleetError as error:
         trouble = error
@@ -346,12 +348,6 @@ def is_for(profile: Profile, interface: Interface, active: Set[Optional[str]]) -
     return bool(profile.mac) or (profile.is_automatic and profile.uuid not in active)
 
 
-def _devices() -> Dict[str, Dict[str, str]]:
-    """Return what NetworkManager says of each device, by name."""
-    devices = _blocks(nmcli("-f", ",".join(_DEVICE_FIELDS), "device", "show"))
-    return {each["GENERAL.DEVICE"]: each for each in devices}
-
-
 def _blocks(lines: List[str]) -> List[Dict[str, str]]:
     """Return the values of each object that ``nmcli -t`` shows. The key of its first line begins the next one."""
     blocks: List[Dict[str, str]] = []
@@ -455,10 +451,6 @@ def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
             return None
         pid = process.parent
     return None
-
-
-def _is_default(route: Dict[str, Any]) -> bool:
-    return route.get("dst") == "default" and route.get("type", "unicast") == "unicast"
 
 
 def _is_lasting(route: Dict[str, Any]) -> bool:
