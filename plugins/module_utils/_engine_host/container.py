@@ -47,8 +47,9 @@ class Container(NamedTuple):
     ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: its removal
     failed; it is called exited, and cannot be started.
     ``health``: of its health check: starting, healthy, unhealthy or silent (it should have reported); None without one.
-    ``paths``: of the host, that it mounts or uses as devices. ``published_on``: addresses of its ports. ``joins``:
-    containers whose namespaces it uses, and that Docker does not start with it, as Podman does.
+    ``paths``: of the host, that it mounts or uses as devices. ``published_ports``: TCP ports of the host that lead to
+    it. ``published_on``: addresses of its ports. ``joins``: containers whose namespaces it uses, and that Docker does
+    not start with it, as Podman does.
     """
 
     state: str
@@ -270,7 +271,6 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             pid=pid,
             image_id=item.get("Image"),
             labels=config.get("Labels") or {},
-            published_ports=_parse_ports(bindings),
             **_parse_needs(item, bindings, runtime),
             is_stopping=state["Status"] == "stopping",
             is_dead=state["Status"] == "dead",
@@ -281,22 +281,18 @@ def _parse(runtime: str, name: str, text: str) -> Container:
         return Container("unknown", name, runtime=runtime, why=why, fix=f"Check `{runtime} inspect {name}`.")
 
 
-def _parse_ports(bindings: Dict[str, Any]) -> Tuple[int, ...]:
-    """Return the TCP ports of the host that lead to the container."""
-    host_ports = [port["HostPort"] for name, ports in bindings.items() if name.endswith("/tcp") for port in ports or []]
-    return tuple(int(text) for text in host_ports if text.isdigit())
-
-
 def _parse_needs(item: Dict[str, Any], bindings: Dict[str, Any], runtime: str) -> Dict[str, Any]:
-    """Return what has to be there for a start of the container: ``paths``, ``published_on`` and ``joins``."""
+    """Return what a start needs of the host: ``paths``, ``published_ports``, ``published_on`` and ``joins``."""
     host = item["HostConfig"]
     sources = [mount["Source"] for mount in item.get("Mounts") or [] if mount.get("Type") == "bind"]
     devices = [str(device.get("PathOnHost")) for device in host.get("Devices") or []]
     addresses = {str(port.get("HostIp") or "") for ports in bindings.values() for port in ports or []}
+    tcp_ports = [port["HostPort"] for name, ports in bindings.items() if name.endswith("/tcp") for port in ports or []]
     modes = [str(host.get(each)).partition("container:") for each in ("NetworkMode", "PidMode", "IpcMode")]
     return {
         "paths": (*sources, *(device for device in devices if device.startswith("/"))),
         "published_on": tuple(sorted(addresses - {""})),
+        "published_ports": tuple(int(text) for text in tcp_ports if text.isdigit()),
         "joins": tuple(other for kind, _colon, other in modes if other and not kind and runtime == "docker"),
     }
 
