@@ -56,7 +56,7 @@ def attempt(argv: List[str], timeout: float) -> Completed:
         is_killed = True
         os.killpg(process.pid, signal.SIGKILL)
         stdout, stderr = process.communicate()
-    return Completed(process.returncode, _text(stdout), _text(stderr), is_killed)
+    return Completed(process.returncode, stdout.decode(errors="replace"), stderr.decode(errors="replace"), is_killed)
 
 
 def _environment() -> Dict[str, str]:
@@ -67,7 +67,3 @@ def _environment() -> Dict[str, str]:
 
 def _path() -> str:
     return os.pathsep.join(filter(None, [os.environ.get("PATH"), _SEARCH_PATH]))
-
-
-def _text(output: bytes) -> str:
-    return output.decode("utf-8", "replace")
