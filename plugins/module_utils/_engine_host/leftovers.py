@@ -7,7 +7,7 @@ import glob
 import os
 import re
 import time
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple, Union
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container as containers
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import runtimes
@@ -37,9 +37,9 @@ def plan_set_aside(container: Container, purpose: str, stop_timeout: int) -> Set
     )
 
 
-def inspect(leftover: SetAside) -> Container:
+def inspect(before: Union[SetAside, Container]) -> Container:
     """Return the container as it is now. A state that cannot be determined is ``unknown``."""
-    return containers.inspect(leftover.runtime, leftover.id)
+    return containers.inspect(before.runtime, str(before.id))
 
 
 def inspect_known(leftover: SetAside) -> Container:
@@ -90,9 +90,7 @@ def move_aside(
     if container.state in LIVE or is_looping:
         _stop(container, stop_timeout, stays_down=not can_update)
     if container.state in LIVE and container.auto_remove:
-        wait_for(
-            lambda: containers.inspect(container.runtime, str(container.id)).state == "absent", runtimes.ANSWER_SECONDS
-        )
+        wait_for(lambda: inspect(container).state == "absent", runtimes.ANSWER_SECONDS)
     container = inspect_known(leftover)
     check(container)
     if container.state != "absent" and remove:
@@ -244,7 +242,7 @@ def start(container: Container, is_checked: bool = True) -> None:
     ended: List[Container] = []
 
     def has_ended() -> bool:
-        now = containers.inspect(container.runtime, str(container.id))
+        now = inspect(container)
         ended[:] = [now] if now.state not in ("running", "paused", "unknown") else []
         return bool(ended)
 
@@ -283,9 +281,9 @@ def _stop(container: Container, stop_timeout: int, stays_down: bool = False) -> 
         _stop_once(container, stop_timeout, is_down)
         if not stays_down:
             return
-        now = containers.inspect(container.runtime, str(container.id))
+        now = inspect(container)
         time.sleep(containers.INTERVAL)
-        later = containers.inspect(container.runtime, str(container.id))
+        later = inspect(container)
         if is_down(now) and is_down(later) and containers.last_start(now) == containers.last_start(later):
             return
         if time.monotonic() > deadline:
@@ -316,7 +314,7 @@ def _change(
         return
 
     def is_carried_out() -> bool:
-        now = containers.inspect(container.runtime, str(container.id))
+        now = inspect(container)
         return now.state != "unknown" and is_done(now)
 
     if wait_for(is_carried_out, pending, containers.INTERVAL):
