@@ -112,7 +112,10 @@ def find_in_units(ignored: Collection[str]) -> Iterator[UnitMention]:
         if "@." in unit:
             links = _glob(f"{folder}/*.wants/{unit.replace('@.', '@*.')}" for folder in _SYSTEMD)
             names = {unit.replace("@.", "@slb."), *map(os.path.basename, links)}
-        place = _find_mention(path, [path, file, *names], ignored)
+        place = _find_mention(path, [path, file], ignored)
+        if not place and "@." in unit:  # of a template that any container may use, only an instance has the word
+            names = set(filter(_STEM.search, names))
+            place = _find_mention(path, names, ignored)
         if place:
             yield UnitMention(place, path, file, names)
 

@@ -72,13 +72,18 @@ def test_unit_counts_if_systemd_would_start_it(host, active, enabled, triggers, 
     assert found is None or f"({path}:1)" in found.words
 
 
-@pytest.mark.parametrize(("instance", "name"), [("podman@slb.service", "%i"), ("podman@web.service", "slb")])
-def test_template_counts_by_its_instances(host, instance, name):
+@pytest.mark.parametrize(
+    ("instance", "name", "is_found"),
+    [("podman@slb.service", "%i", True), ("podman@web.service", "slb", True), ("podman@web.service", "%i", False)],
+)
+def test_template_counts_by_its_instances(host, instance, name, is_found):
     path = host.write(f"{SYSTEM}/podman@.service", f"ExecStart=/usr/bin/podman run --name {name} x")
     host.write(f"{SYSTEM}/multi-user.target.wants/{instance}", path.read_text())
     host.units["podman@slb.service"] = SHOWN.format("inactive", "disabled", "", "", path=path)
     host.units[instance] = SHOWN.format("inactive", "enabled", "", "", path=path)
-    assert find().words.startswith(f"systemd unit {instance} ")
+    found = find()
+    assert found is None or found.words.startswith(f"systemd unit {instance} ")
+    assert bool(found) == is_found
 
 
 @pytest.mark.parametrize("is_linked", [True, False])
