@@ -70,7 +70,7 @@ ReplaceBinaryOperator_BitOr_BitAnd ReplaceBinaryOperator_BitAnd_BitOr
 """
 
 # The length of a shown text, and constants of seconds and limits: one more or less makes no difference.
-SLICE = re.compile(r"\[: ?\d{2,}\]|\b(show|in_short)\([^()]*, \d{2,}\)")
+SLICE = re.compile(r"\[: ?\d{2,}\]|\b(shown?|in_short)\(.*, \d{2,}\)")
 CONSTANTS = re.compile(r"- (_?[A-Z][A-Z_]+(, )?)+ = [\de., *]+(#.*)?")
 
 
