@@ -353,6 +353,7 @@ def test_prepare_failed_command_restores(monkeypatch, tmp_path, program, version
     error = error_of(lambda: prepare(host))
     assert (error.code, error.values["restored"]) == ("container_command_failed", is_stopped)
     assert ("stop" in host.runtime.changes, "it is broken" in error.summary) == (is_stopped, True)
+    assert ("Restored." in error.summary) == is_stopped
     assert host.state() == before
 
 
