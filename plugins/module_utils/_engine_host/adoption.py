@@ -430,8 +430,6 @@ def _add_profile(name: str, settings: Dict[str, str], dhcp_timeout: int) -> str:
 def _gather_network() -> NetworkState:
     """Return the state of the network. Raises FleetError if nothing can be changed."""
     network = interfaces.gather_network()
-    if network.trouble is not None:
-        raise network.trouble
     if nmcli("networking") != ["enabled"]:
         raise FleetError("networking_disabled", "NetworkManager's networking is off.", "Run `nmcli networking on`.")
     return network

@@ -103,15 +103,14 @@ class Interface(NamedTuple):
 class NetworkState(NamedTuple):
     """The network of the host at one time. ``routes``: those of all tables and both families, as ``ip`` shows them.
 
-    ``files``: text of those that may give an interface to another program, by path. ``trouble``: why NetworkManager
-    cannot be asked. ``over_ssh``: the interface of the SSH connection.
+    ``files``: text of those that may give an interface to another program, by path. ``over_ssh``: the interface of the
+    SSH connection.
     """
 
     interfaces: List[Interface]
     routes: List[Dict[str, Any]]
     profiles: List[Profile]
     files: Dict[str, str]
-    trouble: Optional[FleetError]
     over_ssh: Optional[str]
 
     @property
@@ -142,20 +141,14 @@ class NetworkState(NamedTuple):
 
 
 def gather_network() -> NetworkState:
-    """Read the state of the network once. Raises FleetError if the kernel cannot be asked."""
+    """Read the state of the network once. Raises FleetError if it cannot be read."""
     links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
     routes = flatten_routes(_ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all"))
-    devices: Dict[str, Dict[str, str]] = {}
-    profiles: List[Profile] = []
-    trouble = None
-    try:
-        shown = _blocks(nmcli("-f", ",".join(_DEVICE_FIELDS), "device", "show"))
-        devices = {each["GENERAL.DEVICE"]: each for each in shown}
-        profiles = _profiles()
-    except FleetError as error:
-        trouble = error
+    shown = _blocks(nmcli("-f", ",".join(_DEVICE_FIELDS), "device", "show"))
+    devices = {each["GENERAL.DEVICE"]: each for each in shown}
+    profiles = _profiles()
     interfaces = [_interface(link, devices.get(link["ifname"])) for link in links]
-    return NetworkState(interfaces, routes, profiles, claims.read_files(), trouble, _find_ssh_interface(interfaces))
+    return NetworkState(interfaces, routes, profiles, claims.read_files(), _find_ssh_interface(interfaces))
 
 
 def flatten_routes(routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
