@@ -109,6 +109,21 @@ def test_confirm_during_a_rollback_is_an_error(host, monkeypatch, is_rolled_back
     assert code_of(adoption.confirm, "t1", False) == ("rolled_back" if is_rolled_back else "nmcli_failed")
 
 
+def test_confirm_notes_nothing_if_networkmanager_falls_silent(host, monkeypatch):
+    adopt("ens9")
+    attempt = host.attempt
+
+    def fall_silent(argv, timeout):
+        done = attempt(argv, timeout)
+        if "modify" in argv:
+            host.failing.add("device show")
+        return done
+
+    monkeypatch.setattr(commands, "attempt", fall_silent)
+    assert (code_of(adoption.confirm, "t1", False), host.timers) == ("nmcli_failed", {"slb-fleet-t1.timer"})
+    assert ("armed" in change_files(), Path(adoption.ADOPTED).exists()) == (True, False)
+
+
 def test_confirm_that_the_timer_outruns_notes_no_adoption(host, monkeypatch):
     adopt("ens9")
     rename = os.rename
