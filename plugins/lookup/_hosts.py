@@ -92,7 +92,10 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             hosts_with_note = Reservations().hosts() if note == "any" else set(Reservations().noted(note))
             in_play = set(known.get("ansible_play_hosts_all", ()))
             left = in_play & hosts_with_note if with_note else in_play - hosts_with_note
-            return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left] if left else []
+            # A pattern for each: an exclusion in slb_hosts, or a colon, has another meaning behind the canary.
+            patterns = [*filter(None, [_join([self.get_option("canary") or []])]), pattern] if left else []
+            found = chain.from_iterable(self._hosts_of(each, known.get("groups", {})) for each in patterns)
+            return [host for host in dict.fromkeys(found) if host in left]
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):
             hosts = self._find_in_hosts(own_pattern, limit, known)
@@ -194,8 +197,13 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
 def _join(terms: Iterable[Any]) -> str:
     """Return texts and lists of texts as one pattern; empty ones are left out."""
-    parts = [part for term in terms for part in (term if isinstance(term, list) else [term])]
-    return ",".join(str(part).strip() for part in parts if not is_empty(part))
+    parts = [
+        str(part).strip()
+        for term in terms
+        for part in (term if isinstance(term, list) else [term])
+        if not is_empty(part)
+    ]
+    return parts[0] if len(parts) == 1 else ",".join(chain.from_iterable(map(split_host_pattern, parts)))
 
 
 def _end_run(message: str) -> None:

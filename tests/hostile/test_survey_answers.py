@@ -45,13 +45,21 @@ def test_template_runs_with_the_answers_of_its_survey(start, controller, templat
 
 
 @pytest.mark.parametrize(
-    "variables", [{"slb_canary": "edge-2"}, {"slb_canary": "edge-2", "slb_hosts": ""}, {"slb_hosts": "edge-2,engines"}]
+    "variables",
+    [
+        {"slb_canary": "edge-2"},
+        {"slb_canary": "edge-2", "slb_hosts": "", "slb_serial": " "},
+        {"slb_canary": "edge-2", "slb_hosts": "!edge-1", "slb_serial": " 1, 50% "},
+        {"slb_canary": "edge-2", "slb_hosts": "edge-1:edge-2"},
+        {"slb_hosts": "edge-2,engines"},
+    ],
 )
 def test_canary_is_deployed_first(start, controller, variables):
     server = start()
     hosts = inventory(server, controller.folder / "hosts", 3)
     seen = rollout(controller, hosts, *with_variables(controller.folder, variables))
     assert json.loads(server.to(INSTALL)[0].body)["name"] == "edge-2", seen.run.output[-3000:]
+    assert (seen.run.status, seen.counts) == (0, {"healthy": len(seen.document["hosts"])})
 
 
 def test_plan_of_the_audit_is_done_after_the_approval(start, controller):
