@@ -79,8 +79,12 @@ class ActionModule(HostAction):
             return {**result, "requests": requests, "msg": f"Would request the installation of {host.engine.name}."}
         outcome, failure = self._request(host, client, step, prepared)
         if outcome in _NEGATIVE:
-            host.reservations.note(f"not accepted {request_id}", host.name)
-            self._restore(host, prepared, request_id, outcome, failure)
+            try:
+                self._restore(host, prepared, request_id, outcome, failure)
+            finally:
+                # Later, as a controller that cannot write must not keep the container from being restored.
+                with contextlib.suppress(FleetError):
+                    host.reservations.note(f"not accepted {request_id}", host.name)
         # Of an unknown outcome, the answer may show the cause.
         msg = failure.summary if failure else f"Installation of {host.engine.name} {outcome}."
         warnings = []

@@ -178,6 +178,20 @@ def test_install_with_a_negative_answer_restores(node, answer, code, words):
     assert restore == ["aa11", 0, 0, 10]
 
 
+def test_controller_that_cannot_write_restores_the_container(node, monkeypatch):
+    note = node.host.reservations.note
+
+    def fail(subject, line):
+        if subject.startswith("not accepted"):
+            raise FleetError("run_cache_not_writable", "Full.", "Free space.")
+        note(subject, line)
+
+    monkeypatch.setattr(node.host.reservations, "note", fail)
+    node.answer = failure("rejected", answer="no")
+    action = Action(set_aside, marked, RESTORED)
+    assert (code_of(action.act, {}), action.steps) == ("install_rejected", ["prepare", "mark", "restore"])
+
+
 def test_install_leaves_a_new_container_to_the_next_check(node):
     """The request that was answered with "exists" may be an earlier one, whose container came late."""
     node.answer = Install("exists", 200, "exists")
