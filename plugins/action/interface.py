@@ -36,10 +36,11 @@ class ActionModule(HostAction):
             )
         result = self.on_host("interface", arguments, attempts=1)
         token = result.pop("token", None)
-        dhcp_timeout = int(arguments.get("dhcp_timeout") or _DHCP_SECONDS)
-        if token and not result.get("failed"):
-            self._confirm(str(token), int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), dhcp_timeout)
-        warnings = list(_warnings(result, dhcp_timeout))
+        seconds = _DHCP_SECONDS
+        if token and not result.get("failed"):  # the module has checked the options
+            seconds = int(arguments.get("dhcp_timeout") or seconds)
+            self._confirm(str(token), int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), seconds)
+        warnings = list(_warnings(result, seconds))
         return {**result, "warnings": warnings} if warnings else result
 
     def _confirm(self, token: str, seconds: int, dhcp_timeout: int) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._values import expand_home, invalid, missing
@@ -28,7 +29,7 @@ class ActionModule(HostAction):
         if not options["reports"]:
             raise missing("reports").named(options.names)
         into = expand_home("dest", options["dest"]).absolute()
-        if into.exists() and not into.is_dir():
+        if os.path.exists(into) and not os.path.isdir(into):  # noqa: PTH110, PTH112 - no error below another user's folder
             raise invalid("dest", f"{into} is a file", "Set it to a folder.").named(options.names)
         sources = [expand_home("reports", source) for source in options["reports"]]
         document = merge_documents([read_document(source) for source in sources], str(into))

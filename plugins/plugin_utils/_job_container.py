@@ -25,6 +25,6 @@ def lost_with_job(path: str, environment: Mapping[str, str] | None = None, root:
     private = [root / _OF_THE_RUNNER, *(Path(known[name]) for name in _OF_A_JOB[2:] if known.get(name))]
     if any(each == folder or each in folder.parents for each in private):
         return True
-    while not folder.exists():
+    while not os.path.exists(folder):  # noqa: PTH110 - below a folder of another user, Path.exists raises an error
         folder = folder.parent
     return folder.stat().st_dev == root.stat().st_dev

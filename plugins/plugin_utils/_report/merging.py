@@ -29,8 +29,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command imp
 
 def read_document(path: Path) -> Document:
     """Return the document in a report.json, or in the folder that has one. Raises FleetError ``report_invalid``."""
-    file = path / "report.json" if path.is_dir() else path
+    file = path
     try:
+        file = path / "report.json" if path.is_dir() else path
         return document_from(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError) as error:
         why = getattr(error, "strerror", None) or in_short(str(error), 100)
@@ -72,11 +73,14 @@ def merge_documents(documents: Sequence[Document], folder: str) -> Document:
     batches = [batch for document in documents for batch in document.run.batches]
     offsets = [sum(len(each.run.batches) for each in documents[:at]) for at in range(len(documents))]
     work: dict[str, str] = {}
+    deciding: dict[str, Run] = {}  # a run whose hosts all were in later ones is over, however it ended
     for document, offset in sorted(zip(documents, offsets, strict=True), key=lambda pair: pair[0].run.updated):
         work.update(document.plan.hosts if document.plan else {})
         for host in document.hosts:
             hosts[host.name] = host if host.batch is None else replace(host, batch=host.batch + offset)
-    run = replace(_merge_runs([each.run for each in documents]), batches=tuple(batches))
+            deciding[host.name] = document.run
+    runs = [each.run for each in documents]
+    run = replace(_merge_runs(runs, [*deciding.values()] or runs), batches=tuple(batches))
     return Document(
         replace(run, next=next_command(run, tuple(hosts.values()), folder)),
         tuple(hosts.values()),
@@ -85,8 +89,9 @@ def merge_documents(documents: Sequence[Document], folder: str) -> Document:
     )
 
 
-def _merge_runs(runs: Sequence[Run]) -> Run:
-    statuses = {run.status for run in runs}
+def _merge_runs(runs: Sequence[Run], deciding: Sequence[Run]) -> Run:
+    """Return one run. ``deciding``: those whose state is the state of the whole."""
+    statuses = {run.status for run in deciding}
     began, updated = min(run.began for run in runs), max(run.updated for run in runs)
     seconds = datetime.fromisoformat(updated.rstrip("Z")) - datetime.fromisoformat(began.rstrip("Z"))
     return replace(
@@ -94,7 +99,7 @@ def _merge_runs(runs: Sequence[Run]) -> Run:
         status="running" if "running" in statuses else "interrupted" if "interrupted" in statuses else "finished",
         began=began,
         updated=updated,
-        ended=None if any(run.ended is None for run in runs) else max(run.ended or "" for run in runs),
+        ended=None if any(run.ended is None for run in deciding) else max(run.ended or "" for run in deciding),
         seconds=seconds.total_seconds(),
         # A report may come from elsewhere: it adds no option to a command.
         inventory=("-i", "INVENTORY") if any(run.inventory for run in runs) else (),
