@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
     check_approved_plan,
     find_difference,
+    note_work,
     work_of,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._batch import WATCH_SECONDS, note_state
@@ -55,10 +56,11 @@ class ActionModule(HostAction):
             self._refuse_tag()
             refuse_in_inventory(variables, self._loader)
             host = FleetHost.from_variables(variables, self._templar, phase=phase)
-            check_approved_plan(host)
+            check_approved_plan(host, variables["ansible_play_hosts_all"])
         except FleetError as error:
             # The variables of one host do not end the check of the others.
-            Reservations().note("work left", str(variables["inventory_hostname"]))
+            for subject in ("work left", "unknown wish"):
+                Reservations().note(subject, str(variables["inventory_hostname"]))
             return {**_failed_plan(error), "warnings": _unknown_variables(variables)}
         self.limit = min(self.limit, host.variables["host_timeout"])
         host.reserve()
@@ -88,7 +90,7 @@ class ActionModule(HostAction):
         slb_host = self._gather_facts(host)
         plan = self._with_session(host, host.plan(slb_host))
         result = self._result(host, slb_host, plan)
-        _note_work(host, result)
+        note_work(host, result["work"])
         # One host of each management node lists the unknown engines, after all hosts have been checked.
         lists_unknown = options["list_unknown_engines"] and host.is_first_to_list_unknown()
         if lists_unknown or "slb_host" in result:
@@ -108,10 +110,14 @@ class ActionModule(HostAction):
             return {**planned, **unknown, "changed": False}
         slb_host = planned["slb_host"]
         plan = host.plan(slb_host, is_compared=True)
-        plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
-        recorded, plan = self._record(host, slb_host, plan) if options["record"] else ({}, plan)
+        recorded: dict[str, Any] = {}
+        if options["record"]:  # all hosts have been compared before, if there is an approved plan
+            plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
+            recorded, plan = self._record(host, slb_host, plan)
         plan = self._with_session(host, plan)
         result = {**self._result(host, slb_host, plan), **recorded, **unknown}
+        if host.variables["approved_plan"] is not None and not options["record"]:
+            note_work(host, result["work"])
         if "slb_host" in result and plan.action != "fail" and not self._task.check_mode:
             host.reservations.note("ready", host.name)
         return result
@@ -139,7 +145,7 @@ class ActionModule(HostAction):
         host.fetch_list()
         slb_host = self._gather_facts(host)
         result = self._result(host, slb_host, host.plan(slb_host))
-        _note_work(host, result)
+        note_work(host, result["work"])
         return result
 
     def _refuse_tag(self) -> None:
@@ -214,8 +220,7 @@ class ActionModule(HostAction):
             },
             "engine": asdict(host.engine),
         }
-        work = work_of(plan, host, slb_host)
-        result.update({"work": work} if work else {})
+        result["work"] = work_of(plan, host, slb_host)
         if plan.action != "none" or host.has_other_work:
             # A healthy host of a large fleet returns little: each value is copied several times.
             requests = int(sent.get("requests") or 0)
@@ -227,12 +232,6 @@ class ActionModule(HostAction):
             # Made before the step: after a time limit, the rescue has to know it.
             result["request_id"] = uuid.uuid4().hex
         return result
-
-
-def _note_work(host: FleetHost, result: Mapping[str, Any]) -> None:
-    """Note the work of the host for the comparison with the approved plan."""
-    if "work" in result:
-        host.reservations.note("work", f"{host.name}\t{result['work']}")
 
 
 def _unknown_variables(variables: Mapping[str, Any]) -> list[str]:

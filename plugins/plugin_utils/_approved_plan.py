@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,11 @@ _WORK_OPTIONS = (
     ),
 )
 _INTERFACE_OPTIONS = ("interfaces", "interfaces_state")
+_WORK = re.compile(r"(\w+): (.*?)(?: [0-9a-f]{64})?( credential .*)")
+"""The line of a host with work: the action, what it is about, the container, options."""
+_REST = ("wait", "record", "none")
+"""Actions of a host whose work was begun."""
+_OF_RUN = "hosts of the run"
 
 
 def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
@@ -80,13 +85,14 @@ def find_difference(host: FleetHost, work: str) -> str:
         return ""
     planned = dict(line.partition("\t")[::2] for line in host.reservations.noted("work"))
     if _is_digest(approved):
-        is_same = digest_of(planned) == approved and planned.get(host.name) == work
+        is_same = digest_of(planned) == approved and _is_as_approved(planned.get(host.name, ""), work)
         return "" if is_same else "The plan of the fleet has changed."
     hosts = _hosts_of(approved)
-    if hosts.get(host.name) != work:
+    if not _is_as_approved(hosts.get(host.name, ""), work):
         return "The approved plan has another plan for this host, or none."
-    # What was done since is not a difference; in a run of some hosts, the others have no plan.
-    names = set(planned) if host.is_limited else {*planned, *hosts}
+    # In a run of some hosts, the others have no plan; one of the run that was not checked has none, either.
+    of_run = {name for line in host.reservations.noted(_OF_RUN) for name in line.split("\t")}
+    names = {*planned, *(name for name in hosts if name in of_run or not host.is_limited)}
     others = [name for name in sorted(names) if not _is_as_approved(hosts.get(name, ""), planned.get(name, ""))]
     return f"Hosts differ from the approved plan: {', '.join(others[:_MAX_NAMES])}." if others else ""
 
@@ -97,15 +103,27 @@ def is_idle(work: str) -> bool:
 
 
 def _is_as_approved(then: str, now: str) -> bool:
-    """Return whether the line of a host is that of the approved plan, or its work was done since."""
-    return now == then or (not is_idle(then) and now.startswith("healthy:"))
+    """Return whether the line of a host is that of the approved plan, or its work was begun or done since."""
+    if now == then or is_idle(then):
+        return now == then
+    before, after = _WORK.fullmatch(then), _WORK.fullmatch(now)
+    if before and after and after[1] in _REST:
+        return before.groups()[1:] == after.groups()[1:]
+    return now.startswith("healthy:")
 
 
-def check_approved_plan(host: FleetHost) -> None:
-    """Raise FleetError, for the first host of a run, if the approved plan is not one. All hosts with work read it."""
+def note_work(host: FleetHost, work: str) -> None:
+    """Note the line of the host; that of the comparison, which comes last, counts."""
+    host.reservations.note("work", f"{host.name}\t{work}")
+
+
+def check_approved_plan(host: FleetHost, hosts: Iterable[str]) -> None:
+    """Raise FleetError, for the first host of a run, if the approved plan is not one. ``hosts``: those of the run."""
     approved = host.variables["approved_plan"]
-    if approved is not None and host.reservations.is_first("approved plan") and not _is_digest(approved):
-        _hosts_of(approved)
+    if approved is not None and host.reservations.is_first("approved plan"):
+        host.reservations.note(_OF_RUN, "\t".join(hosts))
+        if not _is_digest(approved):
+            _hosts_of(approved)
 
 
 def _is_digest(approved: Any) -> bool:

@@ -276,6 +276,13 @@ def test_request_keeps_its_id_while_it_is_verified(slb_host, action):
     assert "request_id" not in Action(slb_host).run_with()
 
 
+def test_engine_of_a_host_whose_variables_are_invalid_is_not_unknown():
+    assert outcome(Action().run_with(number=2, settle=-1)) == ("fail", "invalid_variable")
+    planned = Action(HEALTHY, list_unknown_engines=True).run_with(engine_list=LIST)
+    compare = Action(phase="compare", planned=planned, list_unknown_engines=True)
+    assert compare.run_with(engine_list=LIST)["unknown_engines"] == []
+
+
 def checked(slb_host=ABSENT, **variables):
     return Action(slb_host).run_with(**variables)
 
@@ -292,7 +299,7 @@ def checked(slb_host=ABSENT, **variables):
 def test_limit_and_approval_hold_after_the_check(phase, slb_host, variables, expected, code):
     args, answers = PHASES.get(phase, {}), [slb_host]
     if phase == "compare":
-        args, answers = {"phase": phase, "planned": checked(slb_host, **variables)}, []
+        args, answers = {"phase": phase, "planned": checked(slb_host, **variables), "record": True}, []
     action = Action(*answers, **args)
     result = action.run_with(**variables)
     assert outcome(result) == (expected if phase == "check" else ("fail", code))

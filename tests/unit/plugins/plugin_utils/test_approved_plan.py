@@ -51,6 +51,10 @@ def test_approved_work_is_done_and_other_work_is_not(tmp_path, is_file):
         assert checked(tmp_path, approve(hosts)) == "not_in_approved_plan"
 
 
+E2 = "edge-2 192.0.2.2 https://console.example credential 1"
+BEGUN = [("install", "record"), ("replace", "wait"), ("restore", "none"), ("start", "wait"), ("wait", "record")]
+
+
 @pytest.mark.parametrize(
     ("then", "now", "is_allowed"),
     [
@@ -60,6 +64,11 @@ def test_approved_work_is_done_and_other_work_is_not(tmp_path, is_file):
         ("healthy: edge-2", "blocked: engine_stopped", False),
         ("healthy: edge-2", "install: edge-2", False),
         ("blocked: engine_stopped", "healthy: edge-2", False),
+        *((f"{action}: {E2}", f"{now}: {E2}", True) for action, now in BEGUN),
+        (f"install: {E2}", f"wait: {E2.replace(' credential', ' ' + 64 * 'a' + ' credential')}", True),
+        (f"install: {E2}", f"wait: {E2} remove_leftovers", False),
+        (f"wait: {E2}", f"install: {E2}", False),
+        (f"healthy: {E2}", f"wait: {E2}", False),
     ],
 )
 def test_each_host_of_the_approved_plan_counts(tmp_path, then, now, is_allowed):
