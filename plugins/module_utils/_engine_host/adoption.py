@@ -9,6 +9,7 @@ with it unsaved profiles, timer and script.
 """
 
 import contextlib
+import fnmatch
 import glob
 import json
 import os
@@ -75,11 +76,12 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         if chosen and not check_mode:
             try:
                 up, removed = _change(wanted, network, chosen, settings)
-            except FleetError as error:
+            except Exception as error:
                 folder = os.path.join(CHANGES, wanted.token)
                 if not os.path.exists(os.path.join(folder, "armed")):
                     raise
-                raise _roll_back(folder, error.summary.rstrip("."), error.fix) from error
+                known = error if isinstance(error, FleetError) else FleetError("", repr(error), _BY_HAND)
+                raise _roll_back(folder, known.summary.rstrip("."), known.fix) from error
             reasons.update(removed)
             adopted = [{**interface, **up[interface["name"]]} for interface in adopted if interface["name"] in up]
             if adopted:
@@ -164,25 +166,26 @@ def release(wanted: List[str], check_mode: bool) -> Result:
         if adopted:
             _check_profiles_can_change()
         released: List[Dict[str, Any]] = []
-        left_alone: List[Dict[str, Any]] = []
         refused: Dict[str, interfaces.Reason] = {}
-        for interface in interfaces.matching(network, wanted):
-            ours = adopted.get(interface.name, {})
-            if not ours:
-                left_alone.append(_skipped(interface, _NOT_OURS))
-                continue
+        present = {interface.name: interface for interface in interfaces.matching(network, wanted)}
+        left_alone = [_skipped(each, _NOT_OURS) for each in present.values() if each.name not in adopted]
+        # Also of one that was removed or renamed: its profile would connect it when it returns.
+        absent = sorted(adopted.keys() - {interface.name for interface in network.interfaces})
+        gone = [name for name in absent if any(fnmatch.fnmatchcase(name, item) for item in wanted)]
+        for name in [*(name for name in present if name in adopted), *gone]:
+            ours = adopted[name]
             path = next((profile.path for profile in network.profiles if profile.uuid == ours["uuid"]), "")
-            reason = _why_not_released(interface, ours, network) if path else None
+            reason = _why_not_released(present.get(name), ours, network) if path else None
             if reason is None and not check_mode:
-                reason = _release(interface.name, ours, path)
+                reason = _release(name, ours, path)
             if reason is not None:
-                refused[interface.name] = reason
+                refused[name] = reason
                 continue
-            released.append({"name": interface.name, "uuid": ours["uuid"], "was_deleted": not path})
+            released.append({"name": name, "uuid": ours["uuid"], "was_deleted": not path})
             if not check_mode:
-                del adopted[interface.name]
+                del adopted[name]
                 _write_adopted(adopted)
-        missing = [item for item in wanted if not interfaces.matching(network, [item])]
+        missing = [each for each in wanted if not (interfaces.matching(network, [each]) or fnmatch.filter(gone, each))]
         if missing or refused:
             # Also for a pattern: what was adopted remains.
             raise _not_adopted([*missing, *refused], refused, network, "released", released=released)
@@ -392,10 +395,14 @@ def _added_addresses(interface: Interface) -> List[str]:
 
 
 def _roll_back(folder: str, why: str, fix: str = _BY_HAND) -> FleetError:
-    """Roll the change back now, and return the error to raise."""
-    commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
-    _systemctl("stop", f"slb-fleet-{os.path.basename(folder)}.timer")
-    return FleetError("network_changed", f"Adoption rolled back: {why}.", fix)
+    """Roll the change back now, and return the error to raise. systemd runs the script: it outlives this module."""
+    unit = f"slb-fleet-{os.path.basename(folder)}"
+    _systemctl("start", f"{unit}.service")
+    is_done = waiting.wait_for(lambda: not _systemctl("is-active", f"{unit}.service"), _ROLLBACK_SECONDS, 0.5)
+    if is_done and not os.path.exists(os.path.join(folder, "armed")):
+        _systemctl("stop", f"{unit}.timer")
+        return FleetError("network_changed", f"Adoption rolled back: {why}.", fix)
+    return FleetError("network_changed", f"Adoption is being rolled back: {why}.", f"Wait for {unit}.service. {fix}")
 
 
 def _roll_back_stale(check_mode: bool) -> List[str]:
@@ -403,10 +410,12 @@ def _roll_back_stale(check_mode: bool) -> List[str]:
     rolled_back = []
     for folder in sorted(glob.glob(os.path.join(CHANGES, "*", ""))):
         token = os.path.basename(folder.rstrip("/"))
+        # The first command of its script ends "armed", the others take their time.
+        is_open = not os.path.exists(os.path.join(folder, "confirmed"))
+        if is_open and any(_systemctl("is-active", f"slb-fleet-{token}.{unit}") for unit in ("timer", "service")):
+            fix = "Wait for its confirmation or rollback, then run again."
+            raise FleetError("change_in_progress", "Another change of interfaces is in progress.", fix)
         if os.path.exists(os.path.join(folder, "armed")):
-            if any(_systemctl("is-active", f"slb-fleet-{token}.{unit}") for unit in ("timer", "service")):
-                fix = "Wait for its confirmation or rollback, then run again."
-                raise FleetError("change_in_progress", "Another change of interfaces is in progress.", fix)
             if not check_mode:
                 commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
             with open(os.path.join(folder, "change.json")) as stream:
@@ -451,11 +460,15 @@ def _zone(name: str) -> str:
     return done.stdout.strip() if done.rc == 0 else ""
 
 
-def _why_not_released(interface: Interface, ours: Dict[str, Any], network: NetworkState) -> Optional[interfaces.Reason]:
+def _why_not_released(
+    interface: Optional[Interface], ours: Dict[str, Any], network: NetworkState
+) -> Optional[interfaces.Reason]:
     changed = sorted({*_lines_of_profile(ours["uuid"], network.profiles)} ^ {*ours["keyfile"]})
     if changed:
         fix = f"If it may go, run `nmcli connection delete uuid {ours['uuid']}` on the host, then run again."
         return f"its profile was changed since ({', '.join(changed[:5])})", fix
+    if interface is None:
+        return None
     if interface.port_of or interface.stacked:
         return (
             f"is used by {', '.join([*filter(None, [interface.port_of]), *interface.stacked])}",
@@ -468,12 +481,27 @@ def _why_not_released(interface: Interface, ours: Dict[str, Any], network: Netwo
     routes = interfaces.added_routes(interface, network)
     if routes:
         return f"has a route that was added ({routes[0]})", "Remove the route first, or keep the interface."
-    default = {route.get("dev") for route in network.routes if route.get("dst") == "default"}
     if interface.name == network.over_ssh:
         return "carries the SSH connection", "Connect over another interface, then run again."
-    if default == {interface.name}:
+    if _has_only_default_route(interface.name, network.routes):
         return "has the only default route", "Give the host another default route, then run again."
     return None
+
+
+def _has_only_default_route(name: str, routes: List[Dict[str, Any]]) -> bool:
+    """Return whether the interface alone has a default route, of a family and a table. A router gives its own again."""
+    own, other = (
+        {
+            (route.get("family"), route.get("table", "main"))
+            for route in routes
+            if route.get("dst") == "default"
+            and route.get("type", "unicast") == "unicast"
+            and (route.get("dev") == name) is is_own
+            and not (is_own and route.get("protocol") == "ra")
+        }
+        for is_own in (True, False)
+    )
+    return bool(own - other)
 
 
 def _lines_of_profile(uuid: str, profiles: List[interfaces.Profile]) -> List[str]:

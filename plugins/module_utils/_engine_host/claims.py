@@ -69,7 +69,7 @@ def find_exclusion(printed: str, words: Set[str]) -> Optional[str]:
     ``words``: its names, MAC address, driver and type. The first section that selects the device decides.
     """
     is_decided = False
-    for section in re.split(r"^(?=\[)", printed, flags=re.MULTILINE):
+    for section in re.split(r"\n(?=\[)", f"\n{printed}"):
         lines = section.splitlines()
         if section.startswith("[keyfile]"):
             matches = [line for line in lines if line.startswith("unmanaged-devices") and _selects(line, words)]

@@ -143,7 +143,11 @@ class NetworkState(NamedTuple):
 def gather_network() -> NetworkState:
     """Read the state of the network once. Raises FleetError if it cannot be read."""
     links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
-    routes = flatten_routes(_ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all"))
+    routes = [
+        {"family": family, **route}
+        for family in ("-4", "-6")
+        for route in flatten_routes(_ip(family, "route", "show", "table", "all"))
+    ]
     shown = _blocks(nmcli("-f", ",".join(_DEVICE_FIELDS), "device", "show"))
     devices = {each["GENERAL.DEVICE"]: each for each in shown}
     profiles = _profiles()
@@ -430,19 +434,14 @@ def _profiles(tries: int = 3) -> List[Profile]:
 
 def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
     """Return the interface that has the SSH connection's address, found even if sudo has emptied the environment."""
-    pid = os.getpid()
-    for _generation in range(64):
-        match = re.search(r"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", processes.read(pid, "environ"))
+    for process in processes.ancestors(os.getpid()):
+        match = re.search(r"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", processes.read(process.pid, "environ"))
         if match:
             server = match.group(1).partition("%")[0].replace("::ffff:", "")
             has_it = (
                 interface.name for interface in interfaces if any(a["local"] == server for a in interface.addresses)
             )
             return next(has_it, None)
-        process = processes.find(pid)
-        if process is None or process.parent <= 1:
-            return None
-        pid = process.parent
     return None
 
 

@@ -6,7 +6,7 @@
 import contextlib
 import os
 import re
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 """Resolution of the start time of a process, in seconds."""
@@ -34,6 +34,23 @@ def find(pid: Optional[int]) -> Optional[Process]:
     # The second field is the program's name, in parentheses, with any characters.
     fields = read(pid, "stat").rpartition(")")[2].split()
     return Process(int(pid or 0), fields[0], int(fields[1]), int(fields[19])) if len(fields) > 19 else None
+
+
+def has_ended(process: Optional[Process]) -> bool:
+    """Return whether the process is gone, or a zombie without other threads."""
+    if process is None:
+        return True
+    with contextlib.suppress(OSError):
+        return process.state in "ZX" and len(os.listdir(f"/proc/{process.pid}/task")) <= 1
+    return True
+
+
+def ancestors(pid: Optional[int]) -> Iterator[Process]:
+    """Return the process, then each one above it; not the first one of the machine."""
+    process = find(pid)
+    while process is not None and process.pid > 1:
+        yield process
+        process = find(process.parent)
 
 
 def pids() -> List[int]:

@@ -79,7 +79,7 @@ class FakeHost:
             devices = enumerate(self.devices.items(), 2)
             links = [link(name, n, flags=each.flags, addr_info=each.addresses) for n, (name, each) in devices]
             return json.dumps([each for each in links if "dev" not in words or each["ifname"] == words[-1]])
-        return "" if "-6" in words else json.dumps(self.routes)
+        return json.dumps(self.routes) if "-4" in words else ""
 
     def _bridge(self, words: list[str]) -> str:
         macs = ["33:33:00:00:00:01", *([self.second_mac] if words[-1] == "ens9" and self.second_mac else [])]
@@ -148,8 +148,8 @@ class FakeHost:
         profile = self.profiles.pop(uuid, None)
         if profile is None:
             return 10
-        device = self.devices[profile["ifname"]]
-        if device.uuid == uuid:
+        device = self.devices.get(profile["ifname"])
+        if device and device.uuid == uuid:
             foreign = [each for each in device.addresses if not each.get("dynamic")]
             self.devices[profile["ifname"]] = Device(addresses=foreign)
         path = self.folder / "saved" / uuid
@@ -169,6 +169,8 @@ class FakeHost:
     def _systemctl(self, words: list[str]) -> Any:
         if words[0] == "is-active":
             return "active" if words[1] in self.timers else 3
+        if words[0] == "start":
+            return self._sh([f"{adoption.CHANGES}/{words[1][len('slb-fleet-') :].partition('.')[0]}/roll_back"])
         self.timers.discard(words[1])
         return ""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, interfaces
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 from ansible_collections.slb.fleet.tests.unit.errors import code_of, error_of
@@ -280,6 +280,20 @@ def test_adopt_rolls_back_if_another_address_appears(host, address, lease, is_ex
         assert_untouched(host)
 
 
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_adopt_that_fails_for_any_reason_is_rolled_back(host, monkeypatch, is_slow):
+    """By systemd, so that a rollback that takes long is not cut off."""
+
+    def fail(*_unused):
+        raise ValueError("'100' does not appear to be an IPv4 or IPv6 network")
+
+    monkeypatch.setattr(interfaces, "find_overlap", fail)
+    host.timers = {"slb-fleet-t1.service"} if is_slow else set()
+    assert code_of(adopt, "ens9") == "network_changed"
+    assert (host.profiles, "armed" in change_files()) == ({}, False)
+    assert ("slb-fleet-t1.timer" in host.timers) == is_slow
+
+
 def test_adopt_may_bring_the_first_default_route(host):
     host.routes.clear()
     host.on_up = add_route("default", gateway="192.0.2.1")
@@ -299,7 +313,10 @@ def test_adopt_undoes_changes_whose_timer_is_gone(host):
     assert code_of(adopt) == "change_in_progress"
     assert len(host.profiles) == 2
     host.timers = {"slb-fleet-t1.service"}
+    armed = Path(adoption.CHANGES) / "t1" / "armed"
+    armed.rename(armed.with_name("rolled_back"))  # the first that the script does
     assert code_of(adopt) == "change_in_progress"
+    armed.with_name("rolled_back").rename(armed)
     host.timers.clear()
     assert adopt("ens9*", token="t2", check_mode=True).values["rolled_back"] == ["ens10", "ens9"]
     assert (len(host.profiles), bool(change_files("t1"))) == (2, True)
@@ -455,6 +472,12 @@ def test_rollback_writes_ipv6_settings_again(host, monkeypatch, late, is_stopped
     assert ("dev ens9 dynamic" in (host.folder / "ip").read_text()) == is_stopped
 
 
+OTHER_DEFAULTS = [
+    {"dst": "default", "dev": "eth0", "table": "10"},
+    {"dst": "default", "type": "unreachable", "dev": "lo"},
+]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -462,9 +485,17 @@ def test_rollback_writes_ipv6_settings_again(host, monkeypatch, late, is_stopped
         lambda host, uuid: host.path(uuid).unlink(),
         lambda host, _uuid: host.devices["ens9"].addresses.append(dict(LEASE, local="192.0.2.99")),
         lambda host, _uuid: host.routes.__setitem__(slice(None), [{"dst": "default", "dev": "ens9"}]),
+        lambda host, _uuid: host.routes.__setitem__(slice(None), [{"dst": "default", "dev": "ens9"}, *OTHER_DEFAULTS]),
         lambda host, _uuid: setattr(host, "second_mac", "6e:4c:e1:44:0e:25"),
     ],
-    ids=["profile changed", "profile unreadable", "address added", "only default route", "macvlan of a container"],
+    ids=[
+        "profile changed",
+        "profile unreadable",
+        "address added",
+        "only default route",
+        "of its table",
+        "macvlan of a container",
+    ],
 )
 def test_release_of_an_interface_in_use_is_refused(host, change):
     adopted("ens9", "ens10")
@@ -512,6 +543,14 @@ def test_release_restores_the_rest_if_the_profile_is_gone(host):
     (released,) = adoption.release(["ens9"], False).values["released"]
     assert (released["name"], released["was_deleted"], "--zone=dmz" in host.shell[0]) == ("ens9", True, True)
     assert recorded() == {}
+
+
+@pytest.mark.parametrize("wanted", ["*", "ens9"])
+def test_release_of_a_gone_interface_deletes_its_profile(host, wanted):
+    adopted("ens9")
+    del host.devices["ens9"]
+    (released,) = adoption.release([wanted], False).values["released"]
+    assert (released["name"], released["was_deleted"], host.profiles, recorded()) == ("ens9", False, {}, {})
 
 
 @pytest.mark.parametrize("act", [lambda: adopt("ens9"), lambda: adoption.release(["ens9"], False)])

@@ -332,6 +332,7 @@ def test_interface_of_the_ssh_connection_is_found(host, monkeypatch, server, nam
     links = [{**each, "addr_info": addresses if each.get("ifname") == "eth0" else []} for each in LINKS]
     (host / "address").write_text(json.dumps(links))
     environment = f"A=1\0SSH_CONNECTION=192.0.2.9 40000 {server} 22\0"
+    monkeypatch.setattr(interfaces.processes, "ancestors", lambda _pid: [interfaces.processes.Process(7, "S", 1, 1)])
     monkeypatch.setattr(interfaces.processes, "read", lambda _pid, _name: environment)
     assert interfaces.gather_network().over_ssh == name
 
