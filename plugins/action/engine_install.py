@@ -79,12 +79,7 @@ class ActionModule(HostAction):
             return {**result, "requests": requests, "msg": f"Would request the installation of {host.engine.name}."}
         outcome, failure = self._request(host, client, step, prepared)
         if outcome in _NEGATIVE:
-            try:
-                self._restore(host, prepared, request_id, outcome, failure)
-            finally:
-                # Later, as a controller that cannot write must not keep the container from being restored.
-                with contextlib.suppress(FleetError):
-                    host.reservations.note(f"not accepted {request_id}", host.name)
+            self._restore(host, prepared, request_id, outcome, failure)
         # Of an unknown outcome, the answer may show the cause.
         msg = failure.summary if failure else f"Installation of {host.engine.name} {outcome}."
         warnings = []
@@ -125,7 +120,12 @@ class ActionModule(HostAction):
         Returns if a container that came after the request has the name ``slb``: then the host decides.
         """
         own = {"request_id": request_id, "open_age": 0, "requested_age": 0, "lock_timeout": _LOCK_SECONDS}
-        answer = self.on_host_again("_engine_step", {"step": "restore", **own})
+        try:
+            answer = self.on_host_again("_engine_step", {"step": "restore", **own})
+        finally:
+            # After the step: a controller that cannot write must not keep the container from being restored.
+            with contextlib.suppress(FleetError):
+                host.reservations.note(f"not accepted {request_id}", host.name)
         if answer.get("is_replaced"):
             return
         words = str(failure.values.get("answer") or failure.summary) if failure else ""

@@ -92,6 +92,9 @@ def find_container() -> Container:
         first, container = container, find_once()
         if container.state == "exited" and container.id == first.id and last_start(container) != last_start(first):
             return container._replace(state="restarting")
+    if container.state == "absent":
+        obstacle = runtimes.find_empty_storage(runtimes.installed())
+        return container._replace(state="unknown", why=obstacle.why, fix=obstacle.fix) if obstacle else container
     return _check_ended(container) if container.state == "exited" else container
 
 
@@ -331,7 +334,7 @@ def _find_absence(container: Container) -> Optional[runtimes.Obstacle]:
 def _is_here(container: Container) -> bool:
     """Return whether the main process exists on this machine and belongs to the container."""
     process = processes.find(container.pid)
-    if process is None or container.id is None:
+    if process is None or container.id is None or processes.has_ended(process):
         return False
     # The runtimes name control groups after the id. With --cgroups=disabled, the parent (conmon, shim) has the id.
     return container.id in processes.read(container.pid, "cgroup") or container.id in processes.read(

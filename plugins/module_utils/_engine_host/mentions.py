@@ -149,7 +149,7 @@ def _find_mention(path: str, names: Collection[str], ignored: Collection[str], *
 def _read_lines(path: str) -> List[Tuple[str, int, str]]:
     """Return path, number and text of each line of a text file of at most 64 KiB, without comments."""
     content = b""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # a path of a text may have no form in the locale
         if os.path.isfile(path) and os.path.getsize(path) <= _MAX_BYTES:  # to open a pipe would hang
             with open(path, "rb") as stream:
                 content = stream.read(_MAX_BYTES)

@@ -13,7 +13,7 @@ import re
 import time
 from typing import Callable, Iterator, List, NamedTuple, Optional, Set
 
-from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, mounts, processes
 
 NAME = "slb"
 RUNTIMES = ("docker", "podman")
@@ -29,8 +29,10 @@ _PODMAN_CONFIGURATION = (
 )
 _OWN_PODMAN_CONFIGURATION = ("containers/containers*.conf", "containers/containers*.conf.d/*.conf")
 _SECOND_LOOK_SECONDS = 2.0
-_PROCESSES = {"dockerd": "docker", "containerd": "docker", "conmon": "podman", "podman": "podman"}
+_PROCESSES = {"dockerd": "docker", "conmon": "podman", "podman": "podman"}
 """Which command shows the containers of a runtime's process."""
+_STORAGE = {"docker": "{{.DockerRootDir}}", "podman": "{{.Store.GraphRoot}}"}
+"""What ``info`` calls the folder in which a runtime keeps its containers."""
 _MONITORS = {"containerd-shim": "docker", "docker-containe": "docker", "conmon": "podman"}
 """Names in /proc/PID/comm, which has 15 characters, of the process that each live container has as a parent."""
 # A script that passes its arguments to Podman, as the package podman-docker installs it.
@@ -175,6 +177,34 @@ def find_unlisted(list_ids: Callable[[], List[str]]) -> Optional[Obstacle]:
     return Obstacle(f"{monitor} belongs to container {monitor.id[:12]}, which no runtime of root lists", fix)
 
 
+def find_empty_storage(programs: List[str]) -> Optional[Obstacle]:
+    """Return the obstacle if a runtime works on the folder below a disk that is not mounted, or was mounted later."""
+    for program in programs:
+        root = run(program, "info", "--format", _STORAGE[program]).stdout.strip()
+        place = mounts.find_unmounted([root]) if root else None
+        again = " and restart Docker" if program == "docker" else ""
+        if place:
+            why = f"the containers of {program} are below {place}, which is not mounted (/etc/fstab)"
+            return Obstacle(why, f"Mount it{again}, then run again.")
+        if root and program == "docker" and any(_is_covered(pid, root) for pid in _daemons()):
+            return Obstacle(
+                f"a disk was mounted over {root} after Docker had started", "Restart Docker, then run again."
+            )
+    return None
+
+
+def _is_covered(pid: int, root: str) -> bool:
+    """Return whether a file below ``root`` that the process has open is not the one that has its path now."""
+    for file in glob.glob(f"/proc/{pid}/fd/*"):
+        with contextlib.suppress(OSError):
+            path, device = os.readlink(file), os.stat(file).st_dev
+            if path.startswith(root + "/") and not path.endswith(" (deleted)"):
+                now = f"/proc/{pid}/root{path}"
+                if not os.path.exists(now) or os.stat(now).st_dev != device:
+                    return True
+    return False
+
+
 def find_monitors() -> List[Monitor]:
     """Return the monitors of the host's own containers.
 
@@ -227,14 +257,8 @@ def is_witness(pid: int) -> bool:
 
 def _is_nested(pid: int) -> bool:
     """Return whether the process is in a container, with or without a PID namespace of its own."""
-    if processes.is_in_container(pid):
-        return True
-    process = processes.find(pid)
-    while process is not None and process.parent > 1:
-        if processes.read(process.parent, "comm").strip() in _MONITORS:
-            return True
-        process = processes.find(process.parent)
-    return False
+    above = (processes.read(each.pid, "comm").strip() for each in processes.ancestors(pid) if each.pid != pid)
+    return processes.is_in_container(pid) or any(name in _MONITORS for name in above)
 
 
 def _is_the_same(monitor: Monitor) -> bool:

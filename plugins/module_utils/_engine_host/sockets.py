@@ -214,4 +214,9 @@ def _container_of(pid: Optional[int]) -> Optional[str]:
 
 def _belongs(pid: Optional[int], engine: Container) -> bool:
     """Return whether a process runs in the container: runtimes name control groups after the id."""
-    return pid is not None and engine.id is not None and engine.id in processes.read(pid, "cgroup")
+    if pid is None or engine.id is None:
+        return False
+    if engine.pid is None or engine.id in processes.read(engine.pid, "cgroup"):
+        return engine.id in processes.read(pid, "cgroup")
+    # With --cgroups=disabled, only the parents show it.
+    return any(each.pid == engine.pid for each in processes.ancestors(pid))

@@ -9,7 +9,7 @@ Each step writes the record before it touches the container, so the next run can
 import contextlib
 import os
 import secrets
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, leftovers, safety, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
@@ -25,7 +25,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.record impo
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, mounts
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import locked
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import Deadline
 
@@ -40,7 +40,6 @@ ARGUMENTS: Dict[str, Dict[str, Any]] = {
     "manage_ip": {"type": "str"},
     "base_url": {"type": "str"},
 }
-_FSTAB = "/etc/fstab"
 _LOCK_SECONDS = 10
 _SECONDS_FREE = 2.0  # for which the name has to stay free, and a restored container has to run
 _STEP_SECONDS = 120  # from the record of a step to its last command, the stop of the container not included
@@ -227,9 +226,9 @@ def find_start_obstacle(slb: Container) -> Optional[str]:
         return f"{slb.runtime} failed to remove it (it is dead)"
     if slb.auto_remove:
         return "it deletes itself if the start fails (--rm)"
-    obstacle = find_restore_obstacle(slb) or _find_unmounted(slb.paths)
-    if obstacle:
-        return obstacle
+    obstacle, place = find_restore_obstacle(slb), mounts.find_unmounted(slb.paths)
+    if obstacle or place:
+        return obstacle or f"{place} is not mounted (/etc/fstab)"
     taken = {each["port"]: each["process"] for each in sockets.find_listening(slb) if each["engine"]}
     if taken:
         port, process = min(taken.items())
@@ -239,7 +238,7 @@ def find_start_obstacle(slb: Container) -> Optional[str]:
 
 def find_restore_obstacle(slb: Container) -> Optional[str]:
     """Return why the container, once it is stopped, could not be started again; None if nothing is known."""
-    missing = [path for path in slb.paths if not os.path.exists(path)]
+    missing = [path for path in slb.paths if not os.path.exists(mounts.encoded(path))]
     if missing:
         return f"{missing[0]} is missing (a disk that is not mounted?)"
     for address in slb.published_on:
@@ -248,20 +247,6 @@ def find_restore_obstacle(slb: Container) -> Optional[str]:
     down = ("absent", "created", "exited")
     ended = [other for other in slb.joins if container.inspect(slb.runtime, other).state in down]
     return f"container {ended[0][:12]}, whose namespace it uses, does not run" if ended else None
-
-
-def _find_unmounted(paths: Iterable[str]) -> Optional[str]:
-    """Return which mount point of fstab is not mounted, and has one of ``paths``: its folder is empty then."""
-    places: List[List[str]] = []
-    for file, field in ((_FSTAB, 1), ("/proc/self/mountinfo", 4)):
-        with contextlib.suppress(OSError), open(file, errors="replace") as stream:
-            lines = [line.split() for line in stream if not line.lstrip().startswith("#")]
-            places.append([words[field].replace("\\040", " ") for words in lines if len(words) > field])
-    wanted, mounted = places if len(places) == 2 else ([], [])
-    unmounted = [place for place in wanted if place.startswith("/") and place not in mounted]
-    folders_used = [os.path.realpath(path) + "/" for path in paths]
-    empty = [place for place in unmounted if any(each.startswith(place + "/") for each in folders_used)]
-    return f"{empty[0]} is not mounted (/etc/fstab)" if empty else None
 
 
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -285,11 +270,11 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
         if (record.state, record.last_verified) != ("verified", slb.id):
             after = after._replace(boot_id=clock.boot_id(), uptime=clock.uptime())
         is_changed = after != record or own_policy != slb.restart_policy
-        if is_changed and check_mode:
+        if is_changed:
             check_writable()
-        elif is_changed:
+        if is_changed and not check_mode:
+            leftovers.restore_policy(slb, str(own_policy))  # first: the record forgets it
             write(after)
-            leftovers.restore_policy(slb, str(own_policy))
         removed = _remove_leftover(leftover, check_mode) if options["remove_leftovers"] else "kept"
         if removed != "kept":
             after, is_changed = after._replace(set_aside=None), True

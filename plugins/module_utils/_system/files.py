@@ -12,6 +12,7 @@ import tempfile
 from typing import Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system import mounts
 
 NOT_READ = re.compile(r"(~|\.bak|\.orig|\.sample|\.example|\.disabled|\.dpkg-\w+|\.rpm\w+)$")
 """End of the name of a configuration file that its program does not read."""
@@ -69,9 +70,8 @@ def sync_folder(folder: str) -> None:
 
 def find_obstacle(path: str) -> Optional[str]:
     """Return why the file could not be replaced; None if nothing is known. Nothing is written. Raises OSError."""
-    with open("/proc/self/mountinfo") as stream:
-        if any(line.split()[4] == path for line in stream):
-            return f"{path} is a mount point (findmnt)"
+    if path in mounts.mounted():
+        return f"{path} is a mount point (findmnt)"
     folder = os.path.dirname(path)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)

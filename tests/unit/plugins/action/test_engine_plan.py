@@ -276,7 +276,7 @@ def test_request_keeps_its_id_while_it_is_verified(slb_host, action):
     assert "request_id" not in Action(slb_host).run_with()
 
 
-def test_engine_of_a_host_whose_variables_are_invalid_is_not_unknown():
+def test_engine_of_a_host_with_invalid_variables_is_known():
     assert outcome(Action().run_with(number=2, settle=-1)) == ("fail", "invalid_variable")
     planned = Action(HEALTHY, list_unknown_engines=True).run_with(engine_list=LIST)
     compare = Action(phase="compare", planned=planned, list_unknown_engines=True)

@@ -129,6 +129,8 @@ class FakeRuntime:
                 .replace("{{.Status}}", status.get(item["State"]["Status"], "Exited (0) 3 minutes ago"))
                 for item in self.containers.values()
             )
+        if verb == "info":
+            return ""
         if verb == "logs":
             return "port 80 is in use"
         return self._change(verb, rest)

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system import waiting
 from ansible_collections.slb.fleet.tests.unit.errors import code_of
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_files import Files
 
@@ -88,6 +89,20 @@ def test_find_running_container(programs, monkeypatch):
         # The start of a process is known to a hundredth of a second.
         monkeypatch.setattr(container.clock, "uptime", lambda: 0.0)
         assert container.find_container().uptime == 0
+
+
+def test_running_container_whose_process_is_a_zombie_is_unknown(programs, monkeypatch):
+    """Its shim hangs, so that its end is not noticed."""
+    monkeypatch.setattr(runtimes, "find_processes_of", lambda identity: set())
+    script = "/bin/true & echo $!; kill -STOP $$"
+    with subprocess.Popen(["/bin/sh", "-c", script, "shim", IDENTITY], stdout=subprocess.PIPE, text=True) as shim:
+        try:
+            pid = int(shim.stdout.readline())
+            assert waiting.wait_for(lambda: container.processes.find(pid).state == "Z", 60)
+            program(programs, "podman", f"echo '{inspected('running', pid)}'")
+            assert container.find_container().state == "unknown"
+        finally:
+            shim.kill()
 
 
 CHECK = {"Test": ["CMD", "true"], "Interval": 5 * 10**9, "Timeout": 10**9, "Retries": 2}
@@ -238,7 +253,7 @@ def test_find_exited_names_a_process_that_stays(programs, monkeypatch):
     assert "process 61 " in str(container.find_container().why)
 
 
-@pytest.mark.parametrize("name", ["dockerd", "containerd", "conmon", "podman"])
+@pytest.mark.parametrize("name", ["dockerd", "conmon", "podman"])
 def test_find_runtime_process_without_command_is_unknown(programs, monkeypatch, name):
     process_seven(monkeypatch, comm=f"{name}\n", status="NSpid:\t7\t1\nUid:\t0\n")
     assert container.find_container().state == "absent", "it is the process of a container"

@@ -1,6 +1,7 @@
 """What the kernel shows of the runtimes: whether one may be asked, and containers that none lists."""
 
 import itertools
+import os
 
 import pytest
 
@@ -53,9 +54,33 @@ def host(tmp_path, monkeypatch):
     return fake
 
 
-def test_absent_without_monitors_asks_two_commands(host):
+def test_absent_without_monitors_asks_three_commands(host):
     assert container.find_container().state == "absent"
-    assert len(host.asked) == 2
+    assert len(host.asked) == 3
+
+
+@pytest.mark.parametrize("case", ["plain", "not mounted", "mounted later", "deleted file"])
+def test_storage_below_a_disk_that_is_not_mounted_is_unknown(host, tmp_path, monkeypatch, case):
+    """After a power failure, Docker may start on the empty folder."""
+    root = tmp_path / "docker"
+    root.mkdir()
+    (tmp_path / "fstab").write_text(f"UUID=1 {root if case == 'not mounted' else '/none'} ext4 nofail 0 2\n")
+    monkeypatch.setattr(runtimes.mounts, "FSTAB", str(tmp_path / "fstab"))
+
+    def attempt(argv, timeout):
+        return commands.Completed(1 if "inspect" in argv else 0, f"{root}\n" if "info" in argv else "", "")
+
+    monkeypatch.setattr(commands, "attempt", attempt)
+    host.running = {1: SYSTEMD, os.getpid(): DOCKERD}
+    with (root / "metadata.db").open("w"):
+        if case == "mounted later":
+            exists = os.path.exists
+            monkeypatch.setattr(os.path, "exists", lambda path: "metadata.db" not in str(path) and exists(path))
+        elif case == "deleted file":
+            (root / "metadata.db").unlink()
+        seen = container.find_container()
+    is_known = case in ("plain", "deleted file")
+    assert (seen.state, bool(seen.fix)) == ("absent" if is_known else "unknown", not is_known), seen
 
 
 @pytest.mark.parametrize(

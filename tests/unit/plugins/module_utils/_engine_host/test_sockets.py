@@ -83,16 +83,19 @@ def keep_connected(is_connected):
 
 
 def test_find_connections_of_each_process_of_the_container(monkeypatch):
-    """Its main process starts others, which have the connections."""
-    fork = multiprocessing.get_context("fork")
+    """Its main process starts others, which have the connections. Without control groups, parents show that."""
+    fork, read = multiprocessing.get_context("fork"), sockets.processes.read
     is_connected = fork.Event()
     child = fork.Process(target=keep_connected, args=(is_connected,), daemon=True)
     child.start()
     try:
         assert is_connected.wait(60)
-        before = inbound(running())
-        monkeypatch.setattr(sockets, "_belongs", lambda pid, _engine: pid == child.pid)
-        assert len(inbound(running())) == len(before) + 1
+        seen = inbound(running())
+        monkeypatch.setattr(sockets.processes, "ancestors", lambda _pid: [])
+        assert len(inbound(running())) == len(seen) - 1
+        own = {(pid, "cgroup"): "f00d" * 16 for pid in (os.getpid(), child.pid)}
+        monkeypatch.setattr(sockets.processes, "read", lambda *file: own.get(file) or read(*file))
+        assert len(inbound(running())) == len(seen)
     finally:
         child.kill()
         child.join()
