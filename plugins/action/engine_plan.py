@@ -116,10 +116,11 @@ class ActionModule(HostAction):
             recorded, plan = self._record(host, slb_host, plan)
         plan = self._with_session(host, plan)
         result = {**self._result(host, slb_host, plan), **recorded, **unknown}
-        if host.variables["approved_plan"] is not None and not options["record"]:
-            note_work(host, result["work"])
-        if "slb_host" in result and plan.action != "fail" and not self._task.check_mode:
+        is_changed_now = "slb_host" in result and plan.action != "fail" and not self._task.check_mode
+        if options["record"] and is_changed_now:
             host.reservations.note("ready", host.name)
+        elif not options["record"] and host.variables["approved_plan"] is not None:
+            note_work(host, result["work"])
         return result
 
     def _deploy(self, host: FleetHost, planned: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -279,7 +279,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         with self._lock:
             recorder, now = self._recorder, time.monotonic()
             is_done = recording.is_refused and recorder.has_hosts
-            if status == "interrupted" and not recording.is_refused and self._loader:
+            if status == "interrupted" and not recording.is_refused and not recorder.has_begun and self._loader:
                 _blame_unread_file(recorder, self._loader)
             recorder.finish("finished" if is_done else status, now)
             document = recorder.document(now)

@@ -45,11 +45,12 @@ _WORK_OPTIONS = (
     ),
 )
 _INTERFACE_OPTIONS = ("interfaces", "interfaces_state")
-_WORK = re.compile(r"(\w+): (.*?)(?: [0-9a-f]{64})?( credential .*)")
+_WORK = re.compile(r"(\w+): (.*?)(?: [0-9a-f]{12,64})?( credential .*)")
 """The line of a host with work: the action, what it is about, the container, options."""
-_REST = ("wait", "record", "none")
+_REST = ("wait", "record", "restore", "none")
 """Actions of a host whose work was begun."""
 _OF_RUN = "hosts of the run"
+_MAX_LINE = 1000
 
 
 def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
@@ -64,7 +65,9 @@ def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
     engine, container = host.engine, slb_host["engine_container"].get("id")
     credential = f"credential {host.variables['user_credential_id']}"
     words = [f"{plan.action}:", engine.name, engine.manage_ip, engine.base_url, container, credential, *_options(host)]
-    return visible(" ".join(str(word) for word in words if word))
+    # As the report shows a text: without double blanks, and with an end.
+    line = visible(" ".join(" ".join(str(word) for word in words if word).split()))
+    return line if len(line) <= _MAX_LINE else f"{line[:_MAX_LINE]} {digest_of({host.name: line})}"
 
 
 def _options(host: FleetHost) -> Iterator[str]:
@@ -87,7 +90,9 @@ def find_difference(host: FleetHost, work: str) -> str:
     if _is_digest(approved):
         is_same = digest_of(planned) == approved and _is_as_approved(planned.get(host.name, ""), work)
         return "" if is_same else "The plan of the fleet has changed."
-    hosts = _hosts_of(approved)
+    # As they were at the beginning: another check may have written the file since.
+    kept = host.reservations.noted("approved plan")
+    hosts = dict(line.partition("\t")[::2] for line in kept) if kept else _hosts_of(approved)
     if not _is_as_approved(hosts.get(host.name, ""), work):
         return "The approved plan has another plan for this host, or none."
     # In a run of some hosts, the others have no plan; one of the run that was not checked has none, either.
@@ -122,8 +127,8 @@ def check_approved_plan(host: FleetHost, hosts: Iterable[str]) -> None:
     approved = host.variables["approved_plan"]
     if approved is not None and host.reservations.is_first("approved plan"):
         host.reservations.note(_OF_RUN, "\t".join(hosts))
-        if not _is_digest(approved):
-            _hosts_of(approved)
+        for name, work in ({} if _is_digest(approved) else _hosts_of(approved)).items():
+            host.reservations.note("approved plan", f"{name}\t{work}")
 
 
 def _is_digest(approved: Any) -> bool:

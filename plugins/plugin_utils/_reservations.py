@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from io import FileIO
@@ -66,7 +67,9 @@ class Reservations:
         try:
             descriptor = os.open(self._file(subject), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             file = FileIO(descriptor, "r+")
-            file.write(f"{_digest(subject)} {line}\n".encode())
+            data = f"{_digest(subject)} {line}\n".encode()
+            if file.write(data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise FleetError(
                 "run_cache_not_writable",

@@ -405,6 +405,21 @@ def test_confirmation_beside_another_one_or_a_rollback(fleet, host):
 
 
 @pytest.mark.long
+@on_each_host
+def test_release_of_a_renamed_interface_deletes_its_profile(fleet, host):
+    """As after an upgrade of the distribution: the profile would connect it when it has its name again."""
+    before = dump(host, SILENT)
+    assert module(fleet, host, SILENT)["changed"]
+    shell(host, f"ip link set {SILENT} down; ip link set {SILENT} name lan10")
+    released = module(fleet, host, "*", state="absent")
+    shell(host, f"ip link set lan10 name {SILENT}; ip link set {SILENT} up")
+    assert ([each["name"] for each in released["released"]], released["failed"]) == ([SILENT], False), released
+    wait_until(lambda: devices(host).get(SILENT) == "disconnected", "NetworkManager knows the name", 60)
+    require_restored(host, before, SILENT)
+    assert not module(fleet, host, "*", state="absent")["changed"]
+
+
+@pytest.mark.long
 def test_the_zone_of_firewalld_stays(fleet):
     host = fleet.hosts["trixie"]
     zone = f"firewall-cmd --get-zone-of-interface={SILENT}"

@@ -79,8 +79,9 @@ def merge_documents(documents: Sequence[Document], folder: str) -> Document:
         for host in document.hosts:
             hosts[host.name] = host if host.batch is None else replace(host, batch=host.batch + offset)
             deciding[host.name] = document.run
-    runs = [each.run for each in documents]
-    run = replace(_merge_runs(runs, [*deciding.values()] or runs), batches=tuple(batches))
+    without_hosts = [each.run for each in documents if not each.hosts]
+    merged = _merge_runs([each.run for each in documents], [*deciding.values(), *without_hosts])
+    run = replace(merged, batches=tuple(batches))
     return Document(
         replace(run, next=next_command(run, tuple(hosts.values()), folder)),
         tuple(hosts.values()),

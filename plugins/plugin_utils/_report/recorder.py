@@ -112,6 +112,10 @@ class Recorder:
     def has_hosts(self) -> bool:
         return bool(self._hosts)
 
+    @property
+    def has_begun(self) -> bool:
+        return any(host.has_begun or host.plan for host in self._hosts.values())
+
     def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
         """Record that a play begins, or its next batch. ``hosts``: all that the play names."""
         named = [each for each in hosts if each not in self.left_out]

@@ -306,9 +306,12 @@ def test_limit_and_approval_hold_after_the_check(phase, slb_host, variables, exp
     assert "ready" not in action.notes
 
 
-@pytest.mark.parametrize(("is_check", "notes"), [(False, ["ready"]), (True, [])])
-def test_comparison_notes_hosts_that_are_changed_now(is_check, notes):
-    action = Action(phase="compare", planned=checked(), check=is_check)
+@pytest.mark.parametrize(
+    ("is_last", "is_check", "notes"), [(True, False, ["ready"]), (True, True, []), (False, False, [])]
+)
+def test_comparison_notes_hosts_that_are_changed_now(is_last, is_check, notes):
+    """An approved plan has one comparison more, before the one that decides."""
+    action = Action(phase="compare", planned=checked(), record=is_last, check=is_check)
     result = action.run_with()
     assert (outcome(result), action.notes, action.calls) == (("install", "not_installed"), notes, [])
     assert result["slb_host"] == ABSENT

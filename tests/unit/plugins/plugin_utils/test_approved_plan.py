@@ -52,7 +52,14 @@ def test_approved_work_is_done_and_other_work_is_not(tmp_path, is_file):
 
 
 E2 = "edge-2 192.0.2.2 https://console.example credential 1"
-BEGUN = [("install", "record"), ("replace", "wait"), ("restore", "none"), ("start", "wait"), ("wait", "record")]
+BEGUN = [
+    ("install", "record"),
+    ("replace", "wait"),
+    ("replace", "restore"),
+    ("restore", "none"),
+    ("start", "wait"),
+    ("wait", "record"),
+]
 
 
 @pytest.mark.parametrize(

@@ -98,11 +98,13 @@ def test_whole_is_running_while_one_run_is():
     assert (whole.run.status, whole.run.ended) == ("running", None)
 
 
-def test_run_whose_hosts_are_in_later_ones_is_over():
+@pytest.mark.parametrize(("hosts", "status"), [(["edge-1"], "finished"), ([], "running")])
+def test_run_whose_hosts_are_in_later_ones_is_over(hosts, status):
+    """Not one that ended before it had any."""
     killed = told.RecordedRun()
-    killed.play("check", "edge-1")
+    killed.play("check", *hosts)
     whole = merge_documents([killed.so_far(), run(("edge-1", "edge-2"), after=600)], "")
-    assert (whole.run.status, bool(whole.run.ended), whole.counts["healthy"]) == ("finished", True, 2)
+    assert (whole.run.status, bool(whole.run.ended), whole.counts["healthy"]) == (status, hosts != [], 2)
 
 
 def test_engine_of_another_slice_is_not_unknown():
