@@ -407,13 +407,19 @@ def test_confirmation_beside_another_one_or_a_rollback(fleet, host):
 @pytest.mark.long
 @on_each_host
 def test_release_of_a_renamed_interface_deletes_its_profile(fleet, host):
-    """As after an upgrade of the distribution: the profile would connect it when it has its name again."""
-    before = dump(host, SILENT)
+    """As after an upgrade of the distribution, which keeps the old name as another one. What uses it now stays."""
+    before, old = dump(host, SILENT), f"dev lan10 altname {SILENT}"
     assert module(fleet, host, SILENT)["changed"]
-    shell(host, f"ip link set {SILENT} down; ip link set {SILENT} name lan10")
+    shell(host, f"nmcli connection down {SILENT}; ip link set {SILENT} down; ip link set {SILENT} name lan10")
+    shell(host, f"ip link property add {old}; ip link set lan10 up")
+    shell(
+        host, "nmcli device set lan10 managed no; ip address add 192.0.2.5/24 dev lan10 valid_lft 900 preferred_lft 900"
+    )
     released = module(fleet, host, "*", state="absent")
-    shell(host, f"ip link set lan10 name {SILENT}; ip link set {SILENT} up")
-    assert ([each["name"] for each in released["released"]], released["failed"]) == ([SILENT], False), released
+    stays = "192.0.2.5/24" in addresses(host, "lan10")
+    shell(host, f"ip address del 192.0.2.5/24 dev lan10; ip link property del {old}; ip link set lan10 down")
+    shell(host, f"ip link set lan10 name {SILENT}; ip link set {SILENT} up; nmcli device set {SILENT} managed yes")
+    assert ([each["name"] for each in released["released"]], released["failed"], stays) == ([SILENT], False, True)
     wait_until(lambda: devices(host).get(SILENT) == "disconnected", "NetworkManager knows the name", 60)
     require_restored(host, before, SILENT)
     assert not module(fleet, host, "*", state="absent")["changed"]

@@ -167,21 +167,22 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             _check_profiles_can_change()
         released: List[Dict[str, Any]] = []
         refused: Dict[str, interfaces.Reason] = {}
-        present = {interface.name: interface for interface in interfaces.matching(network, wanted)}
-        left_alone = [_skipped(each, _NOT_OURS) for each in present.values() if each.name not in adopted]
+        present = [interface.name for interface in interfaces.matching(network, wanted)]
+        left_alone = [_skipped(each, _NOT_OURS) for each in network.interfaces if each.name in {*present} - {*adopted}]
         # Also of one that was removed or renamed: its profile would connect it when it returns.
         absent = sorted(adopted.keys() - {interface.name for interface in network.interfaces})
         gone = [name for name in absent if any(fnmatch.fnmatchcase(name, item) for item in wanted)]
         for name in [*(name for name in present if name in adopted), *gone]:
             ours = adopted[name]
             path = next((profile.path for profile in network.profiles if profile.uuid == ours["uuid"]), "")
-            reason = _why_not_released(present.get(name), ours, network) if path else None
+            device = _find_device(name, ours["uuid"], network)
+            reason = _why_not_released(device, ours, network) if path else None
             if reason is None and not check_mode:
-                reason = _release(name, ours, path)
+                reason = _release(device, ours, path)
             if reason is not None:
                 refused[name] = reason
                 continue
-            released.append({"name": name, "uuid": ours["uuid"], "was_deleted": not path})
+            released.append({"name": name, "uuid": ours["uuid"], "was_deleted": not path and device is not None})
             if not check_mode:
                 del adopted[name]
                 _write_adopted(adopted)
@@ -270,12 +271,21 @@ def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
         raise FleetError("nmcli_failed", f"Profile {uuids} not deleted.", _SEE_JOURNAL)
 
 
-def _release(name: str, entry: Dict[str, Any], path: str) -> Optional[interfaces.Reason]:
+def _find_device(name: str, uuid: str, network: NetworkState) -> Optional[Interface]:
+    """Return the interface that uses the profile, or that has the name and uses none. One of another profile stays."""
+    devices = [each for each in network.interfaces if each.uuid == uuid or (each.name == name and not each.uuid)]
+    return next(iter(sorted(devices, key=lambda each: each.uuid != uuid)), None)
+
+
+def _release(device: Optional[Interface], entry: Dict[str, Any], path: str) -> Optional[interfaces.Reason]:
     """Delete the profile in the file ``path``; if a person has deleted it, restore the rest. Return why it remains."""
-    if not path:
-        commands.attempt(["sh", "-c", rollback.restoring_script({name: entry})], _RESTORE_SECONDS)
-        return None
-    _delete_profiles({name: entry})
+    if device is None:
+        if path:
+            nmcli("connection", "delete", "uuid", entry["uuid"])
+    elif not path:
+        commands.attempt(["sh", "-c", rollback.restoring_script({device.name: entry})], _RESTORE_SECONDS)
+    else:
+        _delete_profiles({device.name: entry})
     if os.path.exists(path):
         return f"its file remains ({path}), and would connect it again after a boot", f"Remove {path}, then run again."
     return None
@@ -395,29 +405,36 @@ def _added_addresses(interface: Interface) -> List[str]:
 
 
 def _roll_back(folder: str, why: str, fix: str = _BY_HAND) -> FleetError:
-    """Roll the change back now, and return the error to raise. systemd runs the script: it outlives this module."""
-    unit = f"slb-fleet-{os.path.basename(folder)}"
-    _systemctl("start", f"{unit}.service")
-    is_done = waiting.wait_for(lambda: not _systemctl("is-active", f"{unit}.service"), _ROLLBACK_SECONDS, 0.5)
-    if is_done and not os.path.exists(os.path.join(folder, "armed")):
-        _systemctl("stop", f"{unit}.timer")
-        return FleetError("network_changed", f"Adoption rolled back: {why}.", fix)
-    return FleetError("network_changed", f"Adoption is being rolled back: {why}.", f"Wait for {unit}.service. {fix}")
+    """Roll the change back now, and return the error to raise."""
+    if not _run_script(folder):
+        return FleetError("network_changed", f"Adoption is being rolled back: {why}.", f"Wait for its end. {fix}")
+    _systemctl("stop", f"slb-fleet-{os.path.basename(folder)}.timer")
+    return FleetError("network_changed", f"Adoption rolled back: {why}.", fix)
+
+
+def _run_script(folder: str) -> bool:
+    """Return whether the script of a rollback has ended. systemd runs it, so that it outlives this module."""
+    script, unit = os.path.join(folder, "roll_back"), f"slb-fleet-{os.path.basename(folder)}-now"
+    run = ["systemd-run", "--collect", "--wait", "--unit", unit, "/bin/sh", script]
+    done = commands.attempt(run, _ROLLBACK_SECONDS)
+    if os.path.exists(os.path.join(folder, "armed")):  # systemd did not run it
+        done = commands.attempt(["/bin/sh", script], _ROLLBACK_SECONDS)
+    return not done.is_killed
 
 
 def _roll_back_stale(check_mode: bool) -> List[str]:
     """Roll back changes whose timer is gone, and return their interfaces. Raises FleetError if a timer still runs."""
     rolled_back = []
-    for folder in sorted(glob.glob(os.path.join(CHANGES, "*", ""))):
-        token = os.path.basename(folder.rstrip("/"))
+    for folder in sorted(each.rstrip("/") for each in glob.glob(os.path.join(CHANGES, "*", ""))):
+        token = os.path.basename(folder)
+        is_stale = os.path.exists(os.path.join(folder, "armed"))
         # The first command of its script ends "armed", the others take their time.
         is_open = not os.path.exists(os.path.join(folder, "confirmed"))
-        if is_open and any(_systemctl("is-active", f"slb-fleet-{token}.{unit}") for unit in ("timer", "service")):
+        is_in_progress = is_open and _systemctl("is-active", f"slb-fleet-{token}*")
+        if is_in_progress or (is_stale and not check_mode and not _run_script(folder)):
             fix = "Wait for its confirmation or rollback, then run again."
             raise FleetError("change_in_progress", "Another change of interfaces is in progress.", fix)
-        if os.path.exists(os.path.join(folder, "armed")):
-            if not check_mode:
-                commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], _ROLLBACK_SECONDS)
+        if is_stale:
             with open(os.path.join(folder, "change.json")) as stream:
                 rolled_back += sorted(json.load(stream)["interfaces"])
         if not check_mode:
@@ -457,6 +474,8 @@ def _zone(name: str) -> str:
     if program is None:
         return ""
     done = commands.attempt([program, f"--get-zone-of-interface={name}"], 10)
+    if done.is_killed:
+        raise FleetError("network_not_read", f"Zone of {name} not read: firewall-cmd silent for 10 s.", "Run again.")
     return done.stdout.strip() if done.rc == 0 else ""
 
 

@@ -92,9 +92,6 @@ def find_container() -> Container:
         first, container = container, find_once()
         if container.state == "exited" and container.id == first.id and last_start(container) != last_start(first):
             return container._replace(state="restarting")
-    if container.state == "absent":
-        obstacle = runtimes.find_empty_storage(runtimes.installed())
-        return container._replace(state="unknown", why=obstacle.why, fix=obstacle.fix) if obstacle else container
     return _check_ended(container) if container.state == "exited" else container
 
 
@@ -117,8 +114,7 @@ def find_leftovers() -> Dict[str, bool]:
     """Return the names of set-aside containers, each with whether it runs."""
     leftovers: Dict[str, bool] = {}
     for runtime in runtimes.installed():
-        listed = runtimes.run(runtime, "ps", "--all", "--format", "{{.Names}} {{.Status}}")
-        for line in listed.stdout.splitlines() if listed.rc == 0 else []:
+        for line in _list(runtime, "--format", "{{.Names}} {{.Status}}"):
             names, _blank, status = line.strip().partition(" ")
             name = next((name for name in names.split(",") if name.startswith(LEFTOVER)), None)
             if name:
@@ -128,14 +124,16 @@ def find_leftovers() -> Dict[str, bool]:
 
 def list_ids() -> List[str]:
     """Return the ids of all containers on the host. Raises FleetError."""
-    ids: List[str] = []
-    for runtime in runtimes.installed():
-        listed = runtimes.run(runtime, "ps", "--all", "--quiet", "--no-trunc")
-        if listed.rc != 0:
-            why, fix = f"{runtime} does not answer: {listed.words}", f"Repair {runtime} on the host, then run again."
-            known(Container("unknown", why=why, fix=fix))
-        ids += listed.stdout.split()
-    return sorted(ids)
+    return sorted(line for runtime in runtimes.installed() for line in _list(runtime, "--quiet", "--no-trunc"))
+
+
+def _list(runtime: str, *options: str) -> List[str]:
+    """Return a line for each container of the runtime. Raises FleetError."""
+    listed = runtimes.run(runtime, "ps", "--all", *options)
+    if listed.rc != 0:
+        why, fix = f"{runtime} does not answer: {listed.words}", f"Repair {runtime} on the host, then run again."
+        known(Container("unknown", why=why, fix=fix))
+    return [line.strip() for line in listed.stdout.splitlines() if line.strip()]
 
 
 def known(container: Container) -> Container:

@@ -23,6 +23,9 @@ def gather_facts(ignored_starters: Sequence[str] = ()) -> Dict[str, Any]:
     """Return the facts. A healthy host costs one command and no search for a manager."""
     engine_record = record.read()
     engine = container.find_container()
+    if engine.state == "absent":
+        obstacle = runtimes.find_empty_storage(runtimes.installed())
+        engine = engine._replace(state="unknown", why=obstacle.why, fix=obstacle.fix) if obstacle else engine
     # Only the recorded container needs no further question.
     is_healthy = (
         engine.state == "running" and engine_record.state == "verified" and engine.id == engine_record.last_verified
@@ -88,8 +91,8 @@ def _gather_record(engine_record: Record, engine: Container, is_healthy: bool) -
             name = now.name if is_there else leftover["name"]
             facts[key] = dict(leftover, name=name, exists=is_there)
     if verified and verified != engine.id and engine.state != "unknown":
-        now = container.inspect(engine.runtime, verified)
-        facts["verified_name"] = now.name if now.state not in ("absent", "unknown") else None
+        now = container.known(container.inspect(engine.runtime, verified))
+        facts["verified_name"] = now.name if now.state != "absent" else None
     return facts
 
 

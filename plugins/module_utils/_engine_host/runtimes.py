@@ -180,12 +180,15 @@ def find_unlisted(list_ids: Callable[[], List[str]]) -> Optional[Obstacle]:
 def find_empty_storage(programs: List[str]) -> Optional[Obstacle]:
     """Return the obstacle if a runtime works on the folder below a disk that is not mounted, or was mounted later."""
     for program in programs:
-        root = run(program, "info", "--format", _STORAGE[program]).stdout.strip()
+        answer = run(program, "info", "--format", _STORAGE[program])
+        root = answer.stdout.strip()
         place = mounts.find_unmounted([root]) if root else None
         again = " and restart Docker" if program == "docker" else ""
+        if answer.is_killed:
+            return Obstacle(f"`{program} info`: {answer.words}", f"Repair {program} on the host, then run again.")
         if place:
-            why = f"the containers of {program} are below {place}, which is not mounted (/etc/fstab)"
-            return Obstacle(why, f"Mount it{again}, then run again.")
+            why = f"the containers of {program} are below {place}, which is not mounted"
+            return Obstacle(why, f"Mount it{again}, or remove its line from /etc/fstab, then run again.")
         if root and program == "docker" and any(_is_covered(pid, root) for pid in _daemons()):
             return Obstacle(
                 f"a disk was mounted over {root} after Docker had started", "Restart Docker, then run again."

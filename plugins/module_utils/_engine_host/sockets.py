@@ -51,6 +51,9 @@ def find_connections(engine: Container) -> Connections:
         return Connections(None)
     if engine.pid is None:
         return Connections([])
+    main = processes.find(engine.pid)
+    if main and main.state == "Z" and not processes.has_ended(main):  # its other threads have the sockets
+        return Connections(None)
     inbound: List[str] = []
     outbound = 0
     try:

@@ -31,4 +31,4 @@ def encoded(path: str) -> bytes:
 
 def _fields(file: str, number: int) -> List[str]:
     lines = [line.split() for line in processes.read_file(file).splitlines() if not line.lstrip().startswith("#")]
-    return [words[number].replace("\\040", " ") for words in lines if len(words) > number]
+    return [os.path.normpath(words[number].replace("\\040", " ")) for words in lines if len(words) > number]

@@ -1,5 +1,6 @@
 """A host with NetworkManager: what the commands of an adoption show and change."""
 
+import fnmatch
 import json
 import os
 import re
@@ -72,6 +73,8 @@ class FakeHost:
             return Completed(4, "", "it failed")
         program, *words = argv
         answer = getattr(self, "_" + Path(program).name.replace("-", "_").lower())(words)
+        if isinstance(answer, Completed):
+            return answer
         return Completed(*((0, answer) if isinstance(answer, str) else (answer, "")), "")
 
     def _ip(self, words: list[str]) -> Any:
@@ -161,16 +164,18 @@ class FakeHost:
         """Reapply with the flag that keeps addresses of other programs; NetworkManager before 1.42 refuses it."""
         return self._up(next(u for u, each in self.profiles.items() if words[2].endswith(each["ifname"])))
 
-    def _systemd_run(self, words: list[str]) -> str:
-        self.timers.add(f"{words[words.index('--unit') + 1]}.timer")
+    def _systemd_run(self, words: list[str]) -> Any:
+        unit = words[words.index("--unit") + 1]
+        if "--wait" in words:
+            self._sh(words[-1:])
+            return Completed(0, "", "", is_killed=f"{unit}.service" in self.timers)
+        self.timers.add(f"{unit}.timer")
         self.shell.append(" ".join(words))
         return ""
 
     def _systemctl(self, words: list[str]) -> Any:
         if words[0] == "is-active":
-            return "active" if words[1] in self.timers else 3
-        if words[0] == "start":
-            return self._sh([f"{adoption.CHANGES}/{words[1][len('slb-fleet-') :].partition('.')[0]}/roll_back"])
+            return "active" if fnmatch.filter(self.timers, words[1]) else 3
         self.timers.discard(words[1])
         return ""
 

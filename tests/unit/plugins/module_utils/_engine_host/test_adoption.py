@@ -288,10 +288,11 @@ def test_adopt_that_fails_for_any_reason_is_rolled_back(host, monkeypatch, is_sl
         raise ValueError("'100' does not appear to be an IPv4 or IPv6 network")
 
     monkeypatch.setattr(interfaces, "find_overlap", fail)
-    host.timers = {"slb-fleet-t1.service"} if is_slow else set()
-    assert code_of(adopt, "ens9") == "network_changed"
+    host.timers = {"slb-fleet-t1-now.service"} if is_slow else set()
+    error = error_of(adopt, "ens9")
+    assert (error.code, "being rolled back" in error.summary) == ("network_changed", is_slow)
     assert (host.profiles, "armed" in change_files()) == ({}, False)
-    assert ("slb-fleet-t1.timer" in host.timers) == is_slow
+    assert code_of(adopt, "ens9", token="t2") == ("change_in_progress" if is_slow else "network_changed")
 
 
 def test_adopt_may_bring_the_first_default_route(host):
@@ -545,12 +546,34 @@ def test_release_restores_the_rest_if_the_profile_is_gone(host):
     assert recorded() == {}
 
 
+@pytest.mark.parametrize("is_deleted", [False, True])
 @pytest.mark.parametrize("wanted", ["*", "ens9"])
-def test_release_of_a_gone_interface_deletes_its_profile(host, wanted):
+@pytest.mark.parametrize("case", ["gone", "renamed", "another profile"])
+def test_release_leaves_a_device_that_is_not_ours(host, case, wanted, is_deleted):
+    """Its old name may be another name of it. What uses it now is not touched."""
     adopted("ens9")
-    del host.devices["ens9"]
+    uuid = recorded()["ens9"]["uuid"]
+    if is_deleted:
+        host._delete(uuid)
+    device = host.devices.pop("ens9")
+    if case != "gone":
+        device.uuid, device.state = "a-b-c", "connected"
+        host.devices["lan0" if case == "renamed" else "ens9"] = device
+    host.shell.clear()
     (released,) = adoption.release([wanted], False).values["released"]
     assert (released["name"], released["was_deleted"], host.profiles, recorded()) == ("ens9", False, {}, {})
+    assert host.shell == []
+
+
+def test_release_follows_an_interface_to_its_new_name(host):
+    adopted("ens9")
+    host.devices["lan0"] = host.devices.pop("ens9")
+    host.shell.clear()
+    others, host.routes = host.routes, [{"dst": "default", "dev": "lan0"}]
+    assert code_of(adoption.release, ["*"], False) == "interface_not_released"
+    host.routes = others
+    assert adoption.release(["*"], False).changed
+    assert "free lan0 " in host.shell[0]
 
 
 @pytest.mark.parametrize("act", [lambda: adopt("ens9"), lambda: adoption.release(["ens9"], False)])

@@ -101,6 +101,14 @@ def test_find_connections_of_each_process_of_the_container(monkeypatch):
         child.join()
 
 
+def test_connections_without_a_main_thread_are_unknown(monkeypatch):
+    """Its other threads have the sockets."""
+    main = sockets.processes.Process(os.getpid(), "Z", 1, 1)
+    monkeypatch.setattr(sockets.processes, "find", lambda _pid: main)
+    monkeypatch.setattr(sockets.processes, "has_ended", lambda _process: False)
+    assert inbound(running()) is None
+
+
 def connections_of_another_user(engine):
     """Return what a user sees who is neither root nor the owner of the processes."""
     user = 65534 if os.geteuid() == 0 else os.getuid()
