@@ -94,10 +94,12 @@ def test_find_running_container(programs, monkeypatch):
 def test_running_container_whose_process_is_a_zombie_is_unknown(programs, monkeypatch):
     """Its shim hangs, so that its end is not noticed."""
     monkeypatch.setattr(runtimes, "find_processes_of", lambda identity: set())
-    script = "/bin/true & echo $!; kill -STOP $$"
+    script = "/bin/sleep 60 & echo $!; kill -STOP $$"
     with subprocess.Popen(["/bin/sh", "-c", script, "shim", IDENTITY], stdout=subprocess.PIPE, text=True) as shim:
         try:
             pid = int(shim.stdout.readline())
+            assert waiting.wait_for(lambda: container.processes.find(shim.pid).state == "T", 60)
+            os.kill(pid, 9)
             assert waiting.wait_for(lambda: container.processes.find(pid).state == "Z", 60)
             program(programs, "podman", f"echo '{inspected('running', pid)}'")
             assert container.find_container().state == "unknown"
