@@ -120,16 +120,16 @@ class _Owner:
             raise invalid(option, f"{options[option]!r} is unknown on the controller", "Correct it.") from None
         return cls(int(text.removeprefix("0o"), 8), user, group)
 
-    def apply(self, path: str) -> bool:
-        """Set them. Return whether one was different. Raises OSError."""
+    @property
+    def ids(self) -> tuple[int, int]:
+        return -1 if self.user is None else self.user, -1 if self.group is None else self.group
+
+    def differs(self, path: str) -> bool:
         present = Path(path).stat()
-        user = present.st_uid if self.user is None else self.user
-        group = present.st_gid if self.group is None else self.group
-        is_different = (stat.S_IMODE(present.st_mode), present.st_uid, present.st_gid) != (self.mode, user, group)
-        if is_different:
-            os.chown(path, user, group)
-            Path(path).chmod(self.mode)
-        return is_different
+        user, group = (
+            now if own == -1 else own for own, now in zip(self.ids, (present.st_uid, present.st_gid), strict=True)
+        )
+        return (stat.S_IMODE(present.st_mode), present.st_uid, present.st_gid) != (self.mode, user, group)
 
 
 def _write(options: Mapping[str, Any], content: bytes, owner: _Owner, *, check_mode: bool) -> dict[str, Any]:
@@ -139,14 +139,17 @@ def _write(options: Mapping[str, Any], content: bytes, owner: _Owner, *, check_m
     try:
         with _locked(str(Path(path).parent)):  # no other task replaces the file that the backup keeps
             present = Path(path).read_bytes() if Path(path).exists() else None
+            result["changed"] = present != content or owner.differs(path)
             if check_mode:
-                return {**result, "changed": present != content}
+                return result
             if present != content:
                 if present is not None and options["backup"]:
                     result["backup_file"] = f"{path}.{time.strftime('%Y-%m-%dT%H:%M:%S')}.{time.time_ns() % 10**9:09d}~"
                     files.replace(result["backup_file"], present, stat.S_IMODE(Path(path).stat().st_mode))
-                files.replace(path, content, owner.mode)
-            result["changed"] = owner.apply(path) or present != content
+                files.replace(path, content, owner.mode, owner=owner.ids)
+            elif result["changed"]:
+                os.chown(path, *owner.ids)
+                Path(path).chmod(owner.mode)
     except OSError as error:
         if isinstance(error, (FileNotFoundError, NotADirectoryError)) and not Path(path).parent.is_dir():
             fix = "Create the folder, or correct dest (slb_license_dest)."

@@ -105,12 +105,13 @@ def test_license_is_written_on_the_controller(start, run, tmp_path):
         {**download(dest, backup=True), "register": "second"},
         {"ansible.builtin.copy": {"content": "old", "dest": str(dest)}, "diff": False, "vars": HERE},
         {**download(dest, backup=True), "register": "third"},
-        {"ansible.builtin.debug": {"msg": "{{ [first, second, third] | to_json }}"}},
+        {**download(dest, mode="0640"), "register": "fourth", "check_mode": True},
+        {"ansible.builtin.debug": {"msg": "{{ [first, second, third, fourth] | to_json }}"}},
     ]
     done = run(tasks, of(start(), PASSWORD), "--diff")
     done.assert_ok()
-    first, second, third = json.loads(json.loads(re.search(r'"msg": (".*")', done.output)[1]))
-    assert (first["changed"], second["changed"], third["changed"]) == (True, False, True)
+    first, second, third, fourth = json.loads(json.loads(re.search(r'"msg": (".*")', done.output)[1]))
+    assert [each["changed"] for each in (first, second, third, fourth)] == [True, False, True, True]
     assert first["checksum"] == hashlib.sha256(LICENSE_TEXT).hexdigest()
     assert (dest.read_bytes(), dest.stat().st_mode & 0o777) == (LICENSE_TEXT, 0o600)
     assert Path(third["backup_file"]).read_text() == "old"

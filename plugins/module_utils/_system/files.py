@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import tempfile
-from typing import Iterator, Optional
+from typing import Iterator, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import mounts
@@ -26,12 +26,16 @@ def write_atomically(path: str, content: str) -> None:
         replace(path, content.encode("utf-8"), 0o600)
 
 
-def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
-    """Replace the content of ``path`` in an existing folder. Raises OSError. ``lasting``: sync file and folder."""
+def replace(path: str, content: bytes, mode: int, lasting: bool = True, owner: Tuple[int, int] = (-1, -1)) -> None:
+    """Replace the content of ``path`` in an existing folder. Raises OSError; ``path`` is unchanged then.
+
+    ``lasting``: sync file and folder. ``owner``: user and group; -1 for those of this process.
+    """
     folder, name = os.path.split(path)
     descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
     try:
         with os.fdopen(descriptor, "wb") as stream:
+            os.fchown(descriptor, *owner)
             os.fchmod(descriptor, mode)
             stream.write(content)
             stream.flush()
