@@ -56,7 +56,9 @@ class ActionModule(HostAction):
             self._refuse_tag()
             refuse_in_inventory(variables, self._loader)
             host = FleetHost.from_variables(variables, self._templar, phase=phase)
-            check_approved_plan(host, variables["ansible_play_hosts_all"])
+            # Of a play with batches, the others have not been checked.
+            hosts = "ansible_play_batch" if self._task.get_play().serial else "ansible_play_hosts_all"
+            check_approved_plan(host, variables[hosts])
         except FleetError as error:
             # The variables of one host do not end the check of the others.
             for subject in ("work left", "unknown wish"):

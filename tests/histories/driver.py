@@ -39,7 +39,7 @@ _KEYWORDS = {
 }
 _TASK = {
     **{"async_val": 0, "check_mode": False, "diff": False, "delegate_to": None, "environment": None, "no_log": False},
-    **{"collections": [], "get_ds": dict, "get_play": lambda: SimpleNamespace(strategy="linear")},
+    **{"collections": [], "get_ds": dict, "get_play": lambda: SimpleNamespace(strategy="linear", serial=[])},
 }
 
 

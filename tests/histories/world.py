@@ -374,6 +374,8 @@ class World:
             return json.dumps([self._inspected(box) for box in found])
         if verb == "image":
             return json.dumps([{"Id": "slb", "Config": {"Labels": {}}}])
+        if verb == "info":
+            return ""  # the fstab of this machine does not count
         if verb == "ps":
             return self._list(words)
         if verb == "logs":

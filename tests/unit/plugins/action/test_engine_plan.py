@@ -43,7 +43,7 @@ class Action(engine_plan.ActionModule):
 
     def __init__(self, *answers, check=False, **args):
         self._task = SimpleNamespace(args=args, check_mode=check, timeout=0, get_ds=dict, action="", resolved_action="")
-        self._task.get_play = lambda: SimpleNamespace(strategy="linear")
+        self._task.get_play = lambda: SimpleNamespace(strategy="linear", serial=[])
         self._loader = DataLoader()
         self._began = time.monotonic()
         self.answers, self.calls, self.notes = list(answers), [], []
