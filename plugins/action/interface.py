@@ -80,4 +80,4 @@ def _warnings(result: Mapping[str, Any], seconds: int) -> Iterator[str]:
         again = f"`nmcli connection modify {name} ipv4.method auto` and `nmcli connection up {name}` on the host"
         yield f"{name} has no address: no DHCP answer within {seconds} s. To ask again, run {again}."
     for name in [each.get("name") for each in result.get("released") or () if each.get("was_deleted")]:
-        yield f"Profile of {name} was deleted by hand: its zone and kernel settings were restored as far as noted."
+        yield f"Profile of {name} was deleted by hand: the rest is restored, unless another profile is active there."

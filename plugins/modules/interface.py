@@ -19,7 +19,7 @@ extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.en
 options:
   interfaces:
     description:
-      - Names, MAC addresses or shell patterns of either. If empty, each physical Ethernet device.
+      - Names, MAC addresses or shell patterns of either. If empty, each physical Ethernet device; required for O(state=absent).
       - An interface that is named without wildcards and cannot be adopted fails the task before anything is changed. If
         it does not come up, all interfaces are rolled back.
       - A pattern that matches no interface fails the task, unless O(allow_unmatched=true). An interface that matches one

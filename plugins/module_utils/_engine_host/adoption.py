@@ -182,7 +182,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             if reason is not None:
                 refused[name] = reason
                 continue
-            released.append({"name": name, "uuid": ours["uuid"], "was_deleted": not path and device is not None})
+            released.append({"name": name, "uuid": ours["uuid"], "was_deleted": not path})
             if not check_mode:
                 del adopted[name]
                 _write_adopted(adopted)
@@ -490,13 +490,16 @@ def _why_not_released(
         return None
     if interface.port_of or interface.stacked:
         return (
-            f"is used by {', '.join([*filter(None, [interface.port_of]), *interface.stacked])}",
+            f"is used by {', '.join(sorted({*filter(None, [interface.port_of]), *interface.stacked}))}",
             "Remove it there first.",
         )
     added = _added_addresses(interface)
     if added:
         addresses = ", ".join(added)
-        return f"has addresses that were added ({addresses})", "Remove them in the web console first."
+        return (
+            f"has addresses that were added ({addresses})",
+            "Remove them first, in the web console or by `ip address del`.",
+        )
     routes = interfaces.added_routes(interface, network)
     if routes:
         return f"has a route that was added ({routes[0]})", "Remove the route first, or keep the interface."

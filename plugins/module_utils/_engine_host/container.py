@@ -122,6 +122,12 @@ def find_leftovers() -> Dict[str, bool]:
     return leftovers
 
 
+def check_storage(container: Container, programs: Sequence[str]) -> Container:
+    """Return the container; an absent one is unknown if a runtime does not see the disk with its containers."""
+    obstacle = runtimes.find_empty_storage(programs) if container.state == "absent" else None
+    return container._replace(state="unknown", why=obstacle.why, fix=obstacle.fix) if obstacle else container
+
+
 def list_ids() -> List[str]:
     """Return the ids of all containers on the host. Raises FleetError."""
     return sorted(line for runtime in runtimes.installed() for line in _list(runtime, "--quiet", "--no-trunc"))

@@ -22,10 +22,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import clock, pr
 def gather_facts(ignored_starters: Sequence[str] = ()) -> Dict[str, Any]:
     """Return the facts. A healthy host costs one command and no search for a manager."""
     engine_record = record.read()
-    engine = container.find_container()
-    if engine.state == "absent":
-        obstacle = runtimes.find_empty_storage(runtimes.installed())
-        engine = engine._replace(state="unknown", why=obstacle.why, fix=obstacle.fix) if obstacle else engine
+    engine = container.check_storage(container.find_container(), runtimes.installed())
     # Only the recorded container needs no further question.
     is_healthy = (
         engine.state == "running" and engine_record.state == "verified" and engine.id == engine_record.last_verified

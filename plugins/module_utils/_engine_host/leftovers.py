@@ -47,6 +47,12 @@ def inspect_known(leftover: SetAside) -> Container:
     return containers.known(inspect(leftover))
 
 
+def find_set_aside(leftover: SetAside) -> Container:
+    """As ``inspect_known``, before an absent one is forgotten: it is unknown while the disk with it is not mounted."""
+    now = inspect_known(leftover)
+    return containers.known(containers.check_storage(now, [leftover.runtime]))
+
+
 def check_runtime(container: Container) -> None:
     """Raise FleetError if this Podman cannot rename the container, or would start a leftover at the next boot."""
     if container.runtime != "podman":
@@ -147,7 +153,7 @@ def find_other_holder(leftover: Optional[SetAside]) -> Optional[Container]:
     holder = containers.known(containers.find_once())
     if leftover is None or holder.state == "absent" or holder.id == leftover.id:
         return None
-    return None if inspect_known(leftover).state == "absent" else holder
+    return None if find_set_aside(leftover).state == "absent" else holder
 
 
 def name_taken(leftover: SetAside, holder: Container) -> FleetError:
@@ -171,7 +177,7 @@ def move_back(leftover: SetAside) -> bool:
 
     A container that does not start gets its leftover name again. Raises FleetError.
     """
-    first = container = inspect_known(leftover)
+    first = container = find_set_aside(leftover)
     if container.state == "absent":
         return False
     if container.is_stopping and leftover.state in LIVE:  # Podman starts no container before it has stopped

@@ -11,7 +11,7 @@ import glob
 import os
 import re
 import time
-from typing import Callable, Iterator, List, NamedTuple, Optional, Set
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, mounts, processes
 
@@ -177,7 +177,7 @@ def find_unlisted(list_ids: Callable[[], List[str]]) -> Optional[Obstacle]:
     return Obstacle(f"{monitor} belongs to container {monitor.id[:12]}, which no runtime of root lists", fix)
 
 
-def find_empty_storage(programs: List[str]) -> Optional[Obstacle]:
+def find_empty_storage(programs: Sequence[str]) -> Optional[Obstacle]:
     """Return the obstacle if a runtime works on the folder below a disk that is not mounted, or was mounted later."""
     for program in programs:
         answer = run(program, "info", "--format", _STORAGE[program])
@@ -200,10 +200,10 @@ def _is_covered(pid: int, root: str) -> bool:
     """Return whether a file below ``root`` that the process has open is not the one that has its path now."""
     for file in glob.glob(f"/proc/{pid}/fd/*"):
         with contextlib.suppress(OSError):
-            path, device = os.readlink(file), os.stat(file).st_dev
+            path = os.readlink(file)
             if path.startswith(root + "/") and not path.endswith(" (deleted)"):
                 now = f"/proc/{pid}/root{path}"
-                if not os.path.exists(now) or os.stat(now).st_dev != device:
+                if not os.path.exists(now) or not os.path.samefile(file, now):
                     return True
     return False
 

@@ -183,7 +183,7 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
             fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
             raise FleetError("record_invalid", f"Record invalid: {record.why}.", fix)
         leftover = record.set_aside or record.earlier
-        is_deleted = leftover and leftovers.inspect(leftover).state == "absent"
+        is_deleted = leftover and leftovers.find_set_aside(leftover).state == "absent"
         if (record.state not in OPEN and not leftover) or (record.state == "verified" and is_deleted):
             what = "the set-aside container was deleted" if is_deleted else "the record names no set-aside container"
             slb, msg = container.find_container(), f"Nothing to restore: {what}."
@@ -290,7 +290,7 @@ def _remove_leftover(leftover: Optional[SetAside], check_mode: bool) -> str:
     """
     if leftover is None:
         return "kept"
-    now = leftovers.inspect(leftover)
+    now = container.check_storage(leftovers.inspect(leftover), [leftover.runtime])
     is_stopped = now.state in ("created", "exited") and now.name.startswith(container.LEFTOVER)
     if is_stopped and not check_mode:
         leftovers.remove_container(now)
@@ -454,7 +454,7 @@ def _restore(record: Record, leftover: Optional[SetAside], check_mode: bool, is_
     before = container.known(container.find_container())
     holder = leftovers.find_other_holder(leftover)
     if holder is None and check_mode:
-        gone = leftover is None or leftovers.inspect(leftover).state == "absent"
+        gone = leftover is None or leftovers.find_set_aside(leftover).state == "absent"
         return _result(True, record, after, before, before, restored=not gone)
     is_restored = False
     if leftover and holder is None:

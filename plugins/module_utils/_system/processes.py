@@ -133,7 +133,8 @@ def find_freezer(pid: Optional[int]) -> str:
         controllers, _colon, path = line.partition(":")[2].partition(":")
         if controllers not in ("", "freezer"):
             continue
-        file = f"{CGROUPS}/freezer{path}/freezer.state" if controllers else f"{CGROUPS}{path}/cgroup.events"
+        whole = f"{CGROUPS}/unified" if os.path.isdir(f"{CGROUPS}/unified") else CGROUPS  # of both versions
+        file = f"{CGROUPS}/freezer{path}/freezer.state" if controllers else f"{whole}{path}/cgroup.events"
         if re.search(r"^frozen 1$|^FR(OZEN|EEZING)$", read_file(file), re.MULTILINE):
             return file
     return ""

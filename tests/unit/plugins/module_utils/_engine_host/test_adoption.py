@@ -561,7 +561,7 @@ def test_release_leaves_a_device_that_is_not_ours(host, case, wanted, is_deleted
         host.devices["lan0" if case == "renamed" else "ens9"] = device
     host.shell.clear()
     (released,) = adoption.release([wanted], False).values["released"]
-    assert (released["name"], released["was_deleted"], host.profiles, recorded()) == ("ens9", False, {}, {})
+    assert (released["name"], released["was_deleted"], host.profiles, recorded()) == ("ens9", is_deleted, {}, {})
     assert host.shell == []
 
 

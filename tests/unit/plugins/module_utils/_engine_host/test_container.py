@@ -201,6 +201,7 @@ def test_find_container(programs, monkeypatch, scripts, state):
         ("S", "7:freezer:/slb\n0::/", {"freezer/slb/freezer.state": "FROZEN\n"}, "unknown"),
         ("S", "7:freezer:/slb\n0::/", {"freezer/slb/freezer.state": "THAWED\n"}, "running"),
         ("S", "7:freezer:/gone", {}, "running"),
+        ("S", "7:freezer:/slb\n0::/a", {"unified/a/cgroup.events": "frozen 1\n"}, "unknown"),
         ("t", "", {}, "running"),  # a debugger has it
         ("T", "", {}, "unknown"),
     ],

@@ -13,6 +13,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
     gather,
     leftovers,
     record,
+    runtimes,
     sockets,
     steps,
 )
@@ -676,6 +677,21 @@ def test_verify_restores_the_policy_of_the_container(host):
         verify("c1")
         assert host.runtime.show() == ("slb", "running", "always")
         assert not verify("c1").changed
+
+
+@pytest.mark.parametrize("act", [restore_by_hand, restore, None])
+def test_set_aside_container_on_a_missing_disk_is_not_forgotten(host, monkeypatch, act):
+    prepare(host)
+    del host.runtime.containers["c1"]
+    obstacle = runtimes.Obstacle("the containers are below /srv, which is not mounted", "Mount it.")
+    monkeypatch.setattr(runtimes, "find_empty_storage", lambda _programs: obstacle)
+    before = host.file()["set_aside"]
+    if act:
+        assert (code_of(act), host.file()["set_aside"]) == ("container_state_unknown", before)
+    else:
+        host.runtime.add("c2")
+        verify("c2", remove_leftovers=True)
+        assert record.read().set_aside.id == "c1"
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
