@@ -33,6 +33,7 @@ _KEEP_FOREIGN = "1"  # flag of Reapply since NetworkManager 1.42: addresses of o
 _ACTIVATION_SECONDS = 30
 _RESTORE_SECONDS = 30
 _ROLLBACK_SECONDS = 120
+_ZONE_SECONDS = 30  # it is slow, and slower on a busy host
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _BY_HAND = "Adopt this host's interfaces by hand."
 _LEAVE = "Leave it to that program, or stop the program."
@@ -473,9 +474,11 @@ def _zone(name: str) -> str:
     program = commands.find("firewall-cmd")
     if program is None:
         return ""
-    done = commands.attempt([program, f"--get-zone-of-interface={name}"], 10)
+    done = commands.attempt([program, f"--get-zone-of-interface={name}"], _ZONE_SECONDS)
     if done.is_killed:
-        raise FleetError("network_not_read", f"Zone of {name} not read: firewall-cmd silent for 10 s.", "Run again.")
+        raise FleetError(
+            "network_not_read", f"Zone of {name} not read: firewall-cmd silent for {_ZONE_SECONDS} s.", "Run again."
+        )
     return done.stdout.strip() if done.rc == 0 else ""
 
 
