@@ -57,6 +57,11 @@ def test_json_is_read_up_to_a_million_values(body, parsed):
     assert answer(body, defect="the body is incomplete").parsed == ()
 
 
+def test_answer_in_a_traceback_shows_no_secret():
+    shown = repr(Answer(200, {"Set-Cookie": "sessionid=s3cret"}, b"token=s3cret"))
+    assert ("200" in shown, "s3cret" in shown) == (True, False)
+
+
 def test_members_have_keys_in_lower_case():
     assert answer('{"Code": 0, "MSG": {"A": 1}}').members == {"code": 0, "msg": {"A": 1}}
     assert [dict(answer(body).members) for body in ("[1]", '"a"', "a")] == [{}] * 3
