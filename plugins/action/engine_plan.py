@@ -61,7 +61,7 @@ class ActionModule(HostAction):
             check_approved_plan(host, variables[hosts])
         except FleetError as error:
             # The variables of one host do not end the check of the others.
-            for subject in ("work left", "unknown wish"):
+            for subject in ("work left", "invalid variables"):
                 Reservations().note(subject, str(variables["inventory_hostname"]))
             return {**_failed_plan(error), "warnings": _unknown_variables(variables)}
         self.limit = min(self.limit, host.variables["host_timeout"])

@@ -243,6 +243,8 @@ def _find_in_inventory() -> Iterator[Problem]:
         if "," not in source and not os.path.exists(path):  # noqa: PTH110 - below a folder of another user, no error
             yield f"Inventory {visible(source)} not found.", "Correct -i."
         for file in (each for each in (path, *path.glob("*")) if each.suffix in (".yml", ".yaml")):
+            if not os.path.isfile(file):  # noqa: PTH113 - to open a pipe would hang
+                continue
             with contextlib.suppress(OSError, UnicodeError):
                 text = file.read_text(encoding="utf-8")
                 if re.search(r"^\[", text, re.MULTILINE):

@@ -47,7 +47,7 @@ _WORK_OPTIONS = (
 _INTERFACE_OPTIONS = ("interfaces", "interfaces_state")
 _WORK = re.compile(r"(\w+): (.*?)(?: [0-9a-f]{12,64})?( credential .*)")
 """The line of a host with work: the action, what it is about, the container, options."""
-_REST = ("wait", "record", "restore", "none")
+_BEGUN = ("wait", "record", "restore", "none")
 """Actions of a host whose work was begun."""
 _OF_RUN = "hosts of the run"
 _MAX_LINE = 1000
@@ -112,7 +112,7 @@ def _is_as_approved(then: str, now: str) -> bool:
     if now == then or is_idle(then):
         return now == then
     before, after = _WORK.fullmatch(then), _WORK.fullmatch(now)
-    if before and after and after[1] in _REST:
+    if before and after and after[1] in _BEGUN:
         return before.groups()[1:] == after.groups()[1:]
     return now.startswith("healthy:")
 

@@ -274,7 +274,7 @@ class FleetHost:
     def unknown_engines(self) -> list[str]:
         """Return the engines of the list that no host of the run wants, once a run; none if a host may want any one."""
         node = self.engine.base_url
-        if not self.is_first_to_list_unknown("list") or self.reservations.noted("unknown wish"):
+        if not self.is_first_to_list_unknown("list") or self.reservations.noted("invalid variables"):
             return []
         try:
             engines = RunCache(self.connect()).engines(self.variables["engine_list"]).engines

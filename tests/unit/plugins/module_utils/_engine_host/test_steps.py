@@ -979,7 +979,7 @@ def test_record_that_cannot_be_written_stops_each_step(host, monkeypatch, obstac
     elif obstacle == "read-only":
         monkeypatch.setattr(os, "access", lambda _folder, _mode: False)
     elif obstacle == "no answer":
-        monkeypatch.setattr(os, "access", fail)
+        monkeypatch.setattr(record.files.mounts, "mounted", fail)
     else:
         {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}[obstacle](host.path)
         assert noted_state() == "invalid"
